@@ -40,6 +40,32 @@ import Testing
         #expect(process.end(by: SIGTERM) == 0)
     }
 
+    /// Messages of a server that runs have their time, and go on in a new file after the old one was moved.
+    @Test func theErrorLogHasTimesAndIsOpenedAgain() throws {
+        let admins = log + ".admins"
+        try "anna:one\n".write(toFile: admins, atomically: true, encoding: .utf8)
+        let (process, address) = try serve("--error-log", log, "--admins", admins)
+        defer {
+            for path in [log, log + ".1", admins] { try? FileManager.default.removeItem(atPath: path) }
+        }
+        func lines(_ path: String) -> [Substring] {
+            ((try? String(contentsOfFile: path, encoding: .utf8)) ?? "").split(separator: "\n")
+        }
+        try "anna\n".write(toFile: admins, atomically: true, encoding: .utf8)
+        #expect(Foundation.kill(process.identifier, SIGHUP) == 0)
+        try wait(for: { !lines(log).isEmpty }, asking: address)
+        let form =
+            /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]+Z roost: The settings and the certificate stay as they were\. .*/
+        #expect(lines(log).allSatisfy { $0.wholeMatch(of: form) != nil }, "\(lines(log))")
+        try FileManager.default.moveItem(atPath: log, toPath: log + ".1")
+        for _ in 0..<2 {
+            #expect(Foundation.kill(process.identifier, SIGHUP) == 0)
+            try wait(for: { FileManager.default.fileExists(atPath: log) }, asking: address)
+        }
+        try wait(for: { !lines(log).isEmpty }, asking: address)
+        #expect(process.end(by: SIGTERM) == 0)
+    }
+
     @Test func aSecondServerIsRefused() throws {
         let (process, _) = try serve()
         let second = try ChildProcess.run([Tool.program, "serve", directory.path, "--port", "0"])

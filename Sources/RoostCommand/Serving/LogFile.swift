@@ -40,3 +40,24 @@ final class LogFile: Sendable {
     /// Returns once all lines are written.
     func finish() { queue.sync {} }
 }
+
+/// What went wrong in a server that runs: a line for each message, with its time.
+final class ErrorLog: Sendable {
+    private let file: LogFile
+
+    /// - Parameter path: as ``LogFile/init(_:)``.
+    init(_ path: String) throws { file = try LogFile(path) }
+
+    /// Appends a message, on one line and without what terminals obey.
+    func append(_ message: String) {
+        let time = Date.now.ISO8601Format(.init(includingFractionalSeconds: true))
+        let line = ControlCharacters.escaped(in: message).split(separator: "\n").joined(separator: " ")
+        file.append("\(time) roost: \(line)")
+    }
+
+    /// See ``LogFile/reopen(_:)``.
+    func reopen(_ path: String) throws { try file.reopen(path) }
+
+    /// Returns once all messages are written.
+    func finish() { file.finish() }
+}

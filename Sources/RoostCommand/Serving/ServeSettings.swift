@@ -10,6 +10,8 @@ struct ServeSettings {
     let server: ServerOptions
     let router: RouterOptions
     let log: String?
+    /// Where messages of the running server go; `-` is standard error.
+    let errorLog: String
     let identity: TLSIdentity?
     let syncFunction: String?
     let takesTurns: Bool
@@ -54,8 +56,15 @@ struct ServeSettings {
         Option("--longest-attachment", "MIB", "how long an attachment may be (default 1024)"),
         Option("--longest-work", "SECONDS", "how long the server works on one request (default 300)"),
         Option("--session", "SECONDS", "how long a session lasts that is not used (default 600)"),
+        Option(
+            "--rate-per-address", "N",
+            "how many requests a minute one address may send; others get 429 (default: any number)"),
+        Option("--rate-per-user", "N", "how many requests a minute one user may send (default: any number)"),
         Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
         Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
+        Option(
+            "--error-log", "FILE",
+            "appends a line with its time for each failure of the server to FILE (default: standard error)"),
         Option("--certificate", "FILE", "serve over TLS, with this certificate and its chain in PEM"),
         Option("--key", "FILE", "the certificate's private key in PEM, not encrypted"),
         Option(
@@ -84,6 +93,7 @@ struct ServeSettings {
         identity = try Self.identity(invocation)
         server = try Self.server(invocation, isEncrypted: identity != nil)
         log = invocation.string("--log")
+        errorLog = invocation.string("--error-log") ?? "-"
         syncFunction = invocation.string("--sync-function")
         takesTurns = invocation.has("--take-turns")
         let admins = try Self.administrators(invocation)
@@ -104,6 +114,7 @@ struct ServeSettings {
                 server.connectionsPerAddress == other.server.connectionsPerAddress
             ),
             ("log", (log == nil) == (other.log == nil) && (log == "-") == (other.log == "-")),
+            ("error-log", (errorLog == "-") == (other.errorLog == "-")),
             ("log-format", server.logFormat == other.server.logFormat),
             ("certificate", (identity == nil) == (other.identity == nil)),
             ("sync-function", syncFunction == other.syncFunction),
@@ -154,6 +165,8 @@ struct ServeSettings {
         if let seconds = try invocation.number("--longest-work", minimum: 1) {
             options.longestWork = .seconds(seconds)
         }
+        options.requestsPerMinuteOfAddress = try invocation.number("--rate-per-address", minimum: 1)
+        options.requestsPerMinuteOfUser = try invocation.number("--rate-per-user", minimum: 1)
         options.sessionDuration = try invocation.number("--session", minimum: 1) ?? options.sessionDuration
         return options
     }

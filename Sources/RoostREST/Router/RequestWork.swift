@@ -61,6 +61,9 @@ final class WorkPlaces: Sendable {
     /// - Parameter limit: How many there may be of one owner.
     init(limit: Int) { self.limit = limit }
 
+    /// How many there are of all owners.
+    var count: Int { counts.withLock { $0.values.reduce(0, +) } }
+
     /// - Throws: 503 where there are too many.
     func take(_ owner: WorkOwner) throws {
         let owner = owner.ofAllDatabases

@@ -32,6 +32,11 @@ public struct RouterOptions: Sendable {
     /// How many requests of one user, or of one address without a user, may be worked on or wait for that at a time, feeds that wait and
     /// answers that are being sent not counted. Others are answered with 503 and `Retry-After`. Default: 128.
     public var requestsUnderWay = 128
+    /// How many requests a minute one address may send; of version 6, one network of 64 bits. As many may come at once. Others are
+    /// answered with 429 and `Retry-After`, before passwords are looked at. Default: `nil`, any number.
+    public var requestsPerMinuteOfAddress: Int?
+    /// How many requests a minute one user may send, from all addresses together; as ``requestsPerMinuteOfAddress``. Default: `nil`.
+    public var requestsPerMinuteOfUser: Int?
     /// How long a session lasts that is not used, in seconds. Default: 600.
     public var sessionDuration = 600
     /// What the server is called in `GET /`.
