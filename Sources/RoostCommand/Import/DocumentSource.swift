@@ -1,12 +1,52 @@
+import Fleece
+
 /// Where an import gets its documents from, one after the other.
 protocol DocumentSource {
     /// What reads the file.
     var reader: TextReader { get }
 
+    /// The property that has the IDs because those of the documents that are there have them from it; `nil` where documents say
+    /// their IDs themselves.
+    var usedKey: String? { get }
+
     /// The next document; `nil` after the last.
     ///
     /// - Throws: ``CommandFailure`` when what follows can't be told apart any more.
     mutating func next() throws -> ImportedText?
+}
+
+extension DocumentSource {
+    var usedKey: String? { nil }
+}
+
+/// A source of JSON of which the first document has been looked at, to see whether it has its ID in another property than `_id`.
+struct ExaminedSource: DocumentSource {
+    private var source: any DocumentSource
+    private var first: Result<ImportedText?, any Error>?
+    let usedKey: String?
+
+    var reader: TextReader { source.reader }
+
+    /// - Parameter knownKey: The property that has the IDs of the documents that are there.
+    init(_ source: any DocumentSource, knownKey: String) {
+        var source = source
+        let first = Result { try source.next() }
+        self.source = source
+        self.first = first
+        guard case .success(.document(let text, _, _)) = first,
+            let document = try? FleeceDocument(json: Array(text)), document.root.kind == .dictionary,
+            !document["_id"].exists, document[knownKey].string != nil || document[knownKey].int != nil
+        else {
+            usedKey = nil
+            return
+        }
+        usedKey = knownKey
+    }
+
+    mutating func next() throws -> ImportedText? {
+        if let first = first.take() { return try first.get() }
+        return try source.next()
+    }
 }
 
 /// What a source finds in its file.

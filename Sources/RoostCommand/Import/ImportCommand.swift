@@ -23,8 +23,8 @@ enum ImportCommand: Command {
         .json,
     ]
     static let notes = """
-        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one. A CSV file
-        without a column _id is known again where one of its columns is the ID of the documents that are there.
+        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one. A file
+        without _id is known again where one of its properties, or columns, has the IDs of the documents that are there.
         After an error everything up to the last full batch is stored. What begins as gzip is decompressed.
 
         Documents with _revisions, as `roost export --with-revisions` and CouchDB write them, become those revisions with
@@ -50,11 +50,11 @@ enum ImportCommand: Command {
             format.knownKey = key
         }
         let source = try source(invocation[1], format, idField: options.idField)
-        if let csv = source as? CSVSource, let key = csv.usedKey {
+        if let key = source.usedKey {
             options.idField = key
             options.takesNumbersAsIDs = true
             Console.note(
-                "The column \(key) has the IDs, as in the documents that are there. --id-field NAME takes another one."
+                "The property \(key) has the IDs, as in the documents that are there. --id-field NAME takes another one."
             )
         }
         let length = source.reader.size
@@ -133,10 +133,18 @@ enum ImportCommand: Command {
             return try CSVSource(
                 reader, separator: format.separator, types: format.types, idField: idField,
                 knownKey: format.knownKey)
-        case "array": return ArraySource(reader: reader)
-        case nil where try reader.peekPastSpace() == UInt8(ascii: "["): return ArraySource(reader: reader)
-        default: return LineSource(reader: reader)
+        case "array": return examined(ArraySource(reader: reader), format, idField)
+        case nil where try reader.peekPastSpace() == UInt8(ascii: "["):
+            return examined(ArraySource(reader: reader), format, idField)
+        default: return examined(LineSource(reader: reader), format, idField)
         }
+    }
+
+    private static func examined(
+        _ source: any DocumentSource, _ format: ImportFormat, _ idField: String
+    ) -> any DocumentSource {
+        guard idField == "_id", let key = format.knownKey else { return source }
+        return ExaminedSource(source, knownKey: key)
     }
 
     /// The format that the options tell.

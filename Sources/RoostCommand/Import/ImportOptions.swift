@@ -8,7 +8,7 @@ struct ImportFormat {
     var separator: UInt8?
     /// csv: the types of columns, by name.
     var types: NamedValues<ColumnType> = [:]
-    /// csv: the column with the IDs, in a file that has it and no `_id`.
+    /// The property, or column, with the IDs, in a file that has it and no `_id`.
     var knownKey: String?
 
     /// The format that a file's name tells.
