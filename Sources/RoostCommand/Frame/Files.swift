@@ -1,10 +1,11 @@
 import Foundation
+import RoostBlobs
 
 /// A file, or standard input, that a command reads.
 final class InputFile {
     /// The path as it was given.
     let path: String
-    /// Bytes in all; 0 when nobody knows.
+    /// The number of bytes; 0 when it is unknown.
     let size: UInt64
     private let descriptor: Int32
     /// Where it was when it was opened, which for standard input need not be the beginning; `nil` for what can be read only once.
@@ -121,5 +122,84 @@ extension CommandFailure {
     /// What the system says of a call that failed just now, behind `what`.
     static func system(_ what: String) -> CommandFailure {
         CommandFailure("\(what): \(unsafe String(cString: strerror(errno))).")
+    }
+}
+
+// MARK: - OutputFile
+
+/// Files that a command writes because it was asked to.
+enum OutputFile {
+    /// Writes `text` to the file at `path`, in the place of what is there.
+    static func write(_ text: String, to path: String) throws {
+        let descriptor = try create(path)
+        defer { close(descriptor) }
+        do {
+            try write(Array(text.utf8)[...], to: descriptor)
+        } catch {
+            throw CommandFailure.system("\(path) can't be written")
+        }
+    }
+
+    /// Opens the file at `path`, empty or to be appended to.
+    static func create(_ path: String, appending isAppending: Bool = false) throws -> Int32 {
+        let mode = isAppending ? O_APPEND : O_TRUNC
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | mode | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw CommandFailure.system("\(path) can't be written") }
+        return descriptor
+    }
+
+    /// Writes all bytes; leaves the reason in `errno` when it can't.
+    static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes {
+                unsafe Foundation.write(descriptor, $0.baseAddress, $0.count)
+            }
+            if count < 0 {
+                if errno == EINTR { continue }
+                throw SystemError(number: errno)
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
+
+/// Why a call to the system failed.
+struct SystemError: Error {
+    let number: Int32
+}
+
+// MARK: - GzipOutput
+
+/// Compresses what is written, as one gzip member.
+final class GzipOutput {
+    private let deflater = Deflater()
+    private let write: ([UInt8]) throws -> Void
+
+    /// - Parameter write: takes what comes out.
+    init(_ write: @escaping ([UInt8]) throws -> Void) { self.write = write }
+
+    func append(_ bytes: [UInt8]) throws { try write(try deflater.compress(bytes)) }
+
+    func finish() throws { try write(try deflater.finish()) }
+}
+
+// MARK: - FileFormat
+
+/// What the name of a file tells of what it holds.
+struct FileFormat {
+    /// Whether it holds values with separators between them, by `.csv` or `.tsv`.
+    let isCSV: Bool
+    /// Whether tabs separate them.
+    let hasTabs: Bool
+    /// Whether it is compressed, by `.gz` at its end.
+    let isGzip: Bool
+
+    init(path: String) {
+        var name = path.lowercased()[...]
+        isGzip = name.hasSuffix(".gz")
+        if isGzip { name = name.dropLast(3) }
+        hasTabs = name.hasSuffix(".tsv")
+        isCSV = hasTabs || name.hasSuffix(".csv")
     }
 }
