@@ -7,7 +7,7 @@ export ROOST_DEVELOPMENT = 1
 SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo demo-server demo-chat deb test simulate fuzz soak soak-hostile sanitize golden bench format lint docs coverage format-example
+.PHONY: help setup demo demo-server demo-chat deb package test simulate fuzz soak soak-hostile sanitize golden bench format lint docs coverage format-example
 
 help: ## Lists the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,11 +22,14 @@ demo-server: setup ## Starts a server, loads the sample, asks it over HTTP, and 
 	@Scripts/demo-server
 
 demo-chat: setup ## Tells CouchChat's story: a server, three people, a room, a picture, refusals, and devices without a network.
-	swift run -c release --package-path Examples/CouchChat --scratch-path .build/chat chat-demo
+	@Scripts/demo-chat
 
 deb: setup ## Makes a Debian package of the tool with a service, its manual and completions, in .build/deb.
 	swift build -c release --static-swift-stdlib --product roost
 	@Scripts/make-deb .build/release/roost
+
+package: setup ## Builds a package that depends on a clone of this one by its URL, in a directory of its own.
+	@Scripts/check-package
 
 test: setup ## Builds everything and runs all tests.
 	swift test

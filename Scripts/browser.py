@@ -105,11 +105,39 @@ class Browser:
     def wait_text(self, text):
         self.wait(text, f"document.body.innerText.includes({json.dumps(text)})")
 
-    def fill(self, label, text):
-        field = f"document.querySelector({json.dumps(f'[aria-label={json.dumps(label)}]')})"
+    def control(self, label):
+        """The field of a label, or of an aria-label."""
+        name = json.dumps(label)
+        field = (f"(document.querySelector({json.dumps(f'[aria-label={name}]')}) || [...document.querySelectorAll('label')]"
+                 f".find((label) => label.querySelector('span')?.textContent === {name})?.querySelector('input, textarea, select'))")
         self.wait(label, field)
-        self.value(f"{{ const field = {field}; field.value = {json.dumps(text)};"
+        return field
+
+    def fill(self, label, text):
+        self.value(f"{{ const field = {self.control(label)}; field.value = {json.dumps(text)};"
                    " field.dispatchEvent(new Event('input')); }")
+
+    def upload(self, label, path):
+        """Chooses a file for a field."""
+        node = self.ask("Runtime.evaluate", expression=self.control(label))["result"]["objectId"]
+        self.ask("DOM.setFileInputFiles", files=[str(path)], objectId=node)
+
+    def key(self, key, times=1, shift=False):
+        """Presses a key as a keyboard does."""
+        code = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32}.get(key, 0)
+        text = {"Enter": "\r", " ": " "}.get(key, key if len(key) == 1 else "")
+        for _ in range(times):
+            for kind in ("keyDown", "keyUp"):
+                self.ask("Input.dispatchKeyEvent", type=kind, key=key, windowsVirtualKeyCode=code,
+                         modifiers=8 if shift else 0, **({"text": text} if text and kind == "keyDown" else {}))
+
+    def tab_to(self, what, expression):
+        """Goes to an element as a keyboard does."""
+        for _ in range(200):
+            self.key("Tab")
+            if self.value(f"Boolean({expression})"):
+                return
+        raise failure(f"the keyboard does not reach {what}")
 
     def press(self, text):
         button = f"[...document.querySelectorAll('button')].find((b) => b.textContent === {json.dumps(text)})"

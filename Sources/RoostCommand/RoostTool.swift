@@ -1,12 +1,11 @@
 import Foundation
+import Roost
 import RoostQuery
 import RoostScript
 
 /// The command-line tool: `roost COMMAND DATABASE …`. Each command is one file in `Commands`.
 @main
 enum RoostTool {
-    static let version = "0.1.0"
-
     static let commands: [any (Command & SendableMetatype).Type] = [
         ImportCommand.self, ExportCommand.self, PutCommand.self, GetCommand.self, CatCommand.self,
         RemoveCommand.self, PurgeCommand.self, ResolveCommand.self, RevisionsCommand.self, ExpireCommand.self,
@@ -78,7 +77,7 @@ enum RoostTool {
             return 2
         }
         if name == "--version" {
-            Console.print("roost \(version)")
+            Console.print("roost \(RoostVersion.number)")
             return 0
         }
         if name == scriptWorker {

@@ -70,6 +70,7 @@ public final class Server: Sendable {
         hosts = HostCheck(options)
         state = Mutex(
             State(clients: ClientTable(limit: options.connections, share: options.connectionsOfAddress)))
+        statistics.countConnectionLimit(options.connections)
         let socket: Int32
         (socket, port) = try SystemSockets.listen(options.address, options.port)
         state.withLock { state in
@@ -170,6 +171,7 @@ public final class Server: Sendable {
                 channel: channel, activity: activity, address: ClientAddress.network(of: peer))
             guard let number = admit(client, isExempt: handler.isProxy(peer))
             else {
+                statistics.countRefusedConnection()
                 channel.close()
                 continue
             }
@@ -195,7 +197,10 @@ public final class Server: Sendable {
             case .refused: return (nil, nil)
             }
         }
-        other?.channel.close()
+        if let other {
+            statistics.countRefusedConnection()
+            other.channel.close()
+        }
         return number
     }
 

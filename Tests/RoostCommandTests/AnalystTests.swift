@@ -164,12 +164,36 @@ import Testing
         try "code,city,people\nR,Roma,2800001\nN,Nice,340000\n".write(
             toFile: directory + "/cities.csv", atomically: true, encoding: .utf8)
         let (status, output) = tool.run("import", directory + "/cities.csv")
-        #expect(status == 0 && output.contains("The column code has the IDs"))
+        #expect(status == 0 && output.contains("The property code has the IDs"))
         #expect(tool.output("count") == "4\n")
         #expect(tool.output("get", "R").contains("Roma"))
         // A table with other columns, and one with IDs of its own, are others.
         try "a,b\n1,2\n".write(toFile: directory + "/other.csv", atomically: true, encoding: .utf8)
         _ = tool.output("import", directory + "/other.csv")
         #expect(tool.output("count") == "5\n")
+    }
+
+    /// JSON by its key again: neither a line nor an array of the same objects doubles what is there.
+    @Test(arguments: [
+        #"{"code": "b1", "name": "Bern"}"# + "\n" + #"{"code": "c", "name": "Chur"}"#,
+        #"[{"code": "b1", "name": "Bern"}, {"code": "c", "name": "Chur"}]"#,
+    ])
+    func jsonIsKnownAgainByItsKey(text: String) throws {
+        let tool = Tool()
+        let file = tool.path + ".json"
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        try #"{"code": "a", "name": "Aarau"}"#.appending("\n").appending(#"{"code": "b1", "name": "Berne"}"#)
+            .write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(tool.run("import", file, "--id-field", "code").status == 0)
+        try text.write(toFile: file, atomically: true, encoding: .utf8)
+        let again = tool.run("import", file)
+        #expect(
+            again.status == 0 && again.output.contains("The property code has the IDs"), "\(again.output)")
+        #expect(tool.output("count") == "3\n")
+        #expect(tool.output("get", "b1", "--compact").contains("Bern\""))
+        // Documents that say their IDs are taken at their word.
+        try #"{"_id": "x", "code": "a"}"#.write(toFile: file, atomically: true, encoding: .utf8)
+        #expect(!tool.run("import", file).output.contains("The property code"))
+        #expect(tool.output("count") == "4\n")
     }
 }

@@ -44,7 +44,10 @@ import Testing
             longest-attachment = 10
             longest-work = 20
             session = 30
+            rate-per-address = 600
+            rate-per-user = 300
             log = requests.log
+            error-log = errors.log
             log-format = json
             guests = yes
             take-turns = no
@@ -59,6 +62,10 @@ import Testing
         #expect(settings.server.connections == 12 && settings.server.connectionsPerAddress == 3)
         #expect(settings.router.requestMemory == 64 << 20 && settings.router.longestAttachment == 10 << 20)
         #expect(settings.router.longestWork == .seconds(20) && settings.router.sessionDuration == 30)
+        #expect(
+            settings.router.requestsPerMinuteOfAddress == 600
+                && settings.router.requestsPerMinuteOfUser == 300)
+        #expect(settings.errorLog == beside + "/errors.log")
         #expect(settings.server.logFormat == .json && settings.router.allowsGuests && !settings.takesTurns)
         #expect(settings.generated == nil)
     }

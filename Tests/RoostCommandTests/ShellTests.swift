@@ -1,5 +1,7 @@
 import ChildProcesses
 import Foundation
+import Roost
+import RoostQuery
 import Testing
 
 @testable import RoostCommand
@@ -155,5 +157,186 @@ import Testing
         line.insert("e")
         line.insert("\u{301}")
         #expect(line.characters.count == 1 && line.place == 1)
+    }
+}
+
+// MARK: - HabitsTests
+
+/// What other shells take is answered with what this one does.
+@Suite struct HabitsTests {
+    @Test(arguments: [
+        (".headers on", "mode table"), ("show create table x", "DESCRIBE"), ("\\copy x", "import FILE"),
+        ("INSERT INTO notes VALUES (1)", "put ID JSON"),
+        ("UPDATE notes SET a = 1", "put ID JSON"), ("DELETE FROM notes", "rm ID"),
+        ("CREATE INDEX x ON notes(a)", "index create"), ("DROP INDEX x", "index drop"),
+        ("BEGIN", "transaction"),
+        ("db.notes.find({})", "SQL++"),
+    ])
+    func aHabitIsPointedOn(typed: String, here: String) {
+        #expect(Habits.pointer(for: typed)?.contains(here) == true)
+    }
+
+    @Test(arguments: [
+        (".tables", "lscoll"), ("\\dt", "lscoll"), ("show  TABLES", "lscoll"),
+        ("\\d notes", "DESCRIBE notes"),
+        (".schema", "DESCRIBE _"), ("show indexes", "index list"), (".import x.csv", "import x.csv"),
+        (".import x.csv notes", "import x.csv --collection notes"), (".dump out.json", "export out.json"),
+    ])
+    func aNameOfAnotherShellIsTranslated(typed: String, here: String) throws {
+        #expect(try Habits.translation(of: typed)?.text == here)
+    }
+
+    @Test func otherWordsAreNone() throws {
+        for word in ["beginning", "dba", "\\dtx", "shows", "count"] {
+            #expect(Habits.pointer(for: word) == nil)
+            #expect(try Habits.translation(of: word) == nil)
+        }
+    }
+
+    @Test func synonymsAreWords() {
+        for name in ["exit", "QUIT", ".quit", "\\q"] { #expect(ShellWord(typed: name) == .exit) }
+        for name in [".mode", "MODE"] { #expect(ShellWord(typed: name) == .mode) }
+        for name in ["read", ".read", "\\i"] { #expect(ShellWord(typed: name) == .read) }
+        for name in ["help", ".help", "\\?", "?"] { #expect(ShellWord(typed: name) == .help) }
+        #expect(ShellWord(typed: "explain") == nil)
+    }
+
+    @Test func messagesKeepBackslashesAndEndWithAStop() {
+        #expect(ShellHelp.unknown("\\foo") == "There is no command \"\\foo\". See `help`.")
+        #expect(
+            ShellHelp.unknown("selct") == "There is no command \"selct\"; did you mean SELECT? See `help`.")
+    }
+}
+
+// MARK: - StatementsTests
+
+/// Lines are cut into queries, which go on, and commands, which don't.
+@Suite struct StatementsTests {
+    private func cut(_ lines: String...) -> [String] {
+        var statements = Statements()
+        let found = lines.flatMap { statements.take($0) } + statements.finish()
+        return found.map { "\($0.line) \($0.kind == .query ? "Q" : "C") \($0.text)" }
+    }
+
+    @Test func aQueryGoesOnToASemicolonAnEmptyLineOrTheEnd() {
+        #expect(
+            cut("SELECT a", "FROM _", "WHERE a > 1;", "count") == [
+                "1 Q SELECT a\nFROM _\nWHERE a > 1", "4 C count",
+            ])
+        #expect(cut("explain select a", "  ", "count") == ["1 Q explain select a\n", "3 C count"])
+        #expect(cut("count", "SELECT a") == ["1 C count", "2 Q SELECT a\n"])
+    }
+
+    @Test func statementsOnALineArePartedBySemicolons() {
+        #expect(
+            cut("use n; SELECT 1; SELECT 2", ";count;; ;") == [
+                "1 C use n", "1 Q SELECT 1", "1 Q SELECT 2\n", "2 C count",
+            ])
+        #expect(cut("exit;") == ["1 C exit"])
+        #expect(cut(";", "  ") == [])
+    }
+
+    @Test func semicolonsInQuotationMarksAndCommentsEndNothing() {
+        #expect(
+            cut(#"SELECT 'a;'';', ";", `x;` -- ; "#, "/* ; */ ;") == [
+                "1 Q SELECT 'a;'';', \";\", `x;` -- ; \n/* ; */ "
+            ])
+        #expect(
+            cut(#"put a {"x":"a;b"}; get 'c;d' e\;f"#) == [#"1 C put a {"x":"a;b"}"#, #"1 C get 'c;d' e\;f"#])
+    }
+
+    @Test func textAndCommentsSpanLines() {
+        #expect(cut("SELECT 'a", "", "b;' /* c", "", "; */, 1;") == ["1 Q SELECT 'a\n\nb;' /* c\n\n; */, 1"])
+        #expect(cut("-- x", "/* y", ";", "*/ SELECT 1; # z", "# SELECT 2") == ["4 Q SELECT 1"])
+    }
+
+    @Test func whatIsOpenIsKnown() {
+        var statements = Statements()
+        _ = statements.take("SELECT `a")
+        #expect(statements.open == .quoted("`"))
+        _ = statements.take("`, /*")
+        #expect(statements.open == .comment)
+        _ = statements.take("*/ 1")
+        #expect(statements.open == .query)
+        statements.drop()
+        #expect(statements.open == .nothing && statements.finish().isEmpty)
+        #expect(statements.take("selected").map(\.kind) == [.command])
+    }
+
+    @Test func explainIsTakenOffAndKeepsPlaces() {
+        #expect(ExplainedQuery("SELECT 1").explains == .no)
+        #expect(ExplainedQuery("Explain SELECT 1").explains == .plan)
+        let query = ExplainedQuery("EXPLAIN\nanalyze SELECT 1")
+        #expect(query.explains == .analysis && query.text == "       \n        SELECT 1")
+    }
+}
+
+// MARK: - ShellCompletionTests
+
+/// What Tab offers.
+@Suite struct ShellCompletionTests {
+    private let tool = Tool()
+    private let session: ShellSession
+
+    init() throws {
+        _ = tool.output("put", "city-1", #"{"title":"Rome","we-ird":1}"#)
+        _ = tool.output("put", "city-2", #"{"title":"Oslo"}"#)
+        _ = tool.output("mkcoll", "notes")
+        _ = tool.output("index", "create", "bytitle", "--on", "title")
+        _ = tool.output("index", "create", "words", "--text", "title")
+        session = ShellSession(
+            path: tool.path, try Database.open(tool.path, options: DatabaseOptions(readOnly: true)),
+            collection: nil,
+            mode: .table)
+        session.parameters["least"] = 1
+    }
+
+    private func words(_ text: String) -> [String] { ShellCompletion(session).completions(of: text).words }
+
+    @Test func commandsAreCompletedByTheirArguments() {
+        #expect(words("ind") == ["index"])
+        #expect(words("get city-") == ["city-1", "city-2"])
+        #expect(
+            ShellCompletion(session).completions(of: "get city-1")
+                == Completion(words: ["city-1"], replaced: 6))
+        #expect(words("search ") == ["words"])
+        #expect(words("index d") == ["drop"])
+        #expect(words("index drop ") == ["bytitle", "words"])
+        #expect(words("use ") == ["_default", "notes"])
+        #expect(words("ls --collection n") == ["notes"])
+        #expect(words("mode c") == ["chart", "csv"])
+        #expect(words("count; ge") == ["get"])
+    }
+
+    @Test func viewsAndFilesAreCompleted() throws {
+        let directory = tool.path + "-files"
+        try FileManager.default.createDirectory(atPath: directory + "/sub", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try Data().write(to: URL(fileURLWithPath: directory + "/n.jsonl"))
+        #expect(words("import \(directory)/n") == [directory + "/n.jsonl"])
+        #expect(words("import \(directory)/") == [directory + "/n.jsonl", directory + "/sub/"])
+        let design =
+            #"{"language":"query","views":{"all":{"map":{"fields":{"title":"asc"}},"reduce":"_count"}}}"#
+        #expect(tool.run("put", "_design/d", design).status == 0)
+        #expect(words("view ") == ["d/all"])
+    }
+
+    @Test func queriesOfferWhatMayFollowFirst() {
+        #expect(words("SELECT title FROM _ ").prefix(2) == ["WHERE", "ORDER BY"])
+        #expect(words("SELECT title FROM _ WHERE title = 'x' ").prefix(2) == ["AND", "OR"])
+        #expect(words("SELECT title FROM _ ORDER BY title ").first == "DESC")
+        #expect(words("SELECT title FROM _ WHERE ti") == ["title"])
+        #expect(words("SELECT title ").first == "FROM")
+        #expect(words("SELECT title\nFROM ") == ["_default", "notes", "_"])
+        #expect(words("select title from _ wh").first == "where")
+        #expect(words("SELECT title FROM _ ORD") == ["ORDER BY"])
+    }
+
+    @Test func quotedNamesAndParametersAreCompleted() {
+        #expect(
+            ShellCompletion(session).completions(of: "SELECT `we")
+                == Completion(words: ["we-ird`"], replaced: 2))
+        #expect(words("SELECT 1 FROM `no") == ["notes`"])
+        #expect(words("SELECT $") == ["$least"])
     }
 }

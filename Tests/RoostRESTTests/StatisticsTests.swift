@@ -1,4 +1,5 @@
 import Foundation
+import Roost
 import RoostWire
 import Testing
 
@@ -41,6 +42,15 @@ import Testing
         #expect((after.values["couchdb_uptime_seconds"] ?? -1) >= 0)
         #expect((after.values["process_resident_memory_bytes"] ?? 0) > 1_000_000)
         #expect((after.values["process_cpu_seconds_total"] ?? 0) > 0)
+    }
+
+    /// The greeting has the server's own version beside the one of CouchDB's API.
+    @Test func theGreetingHasTheVersion() async throws {
+        let test = try TestRouter()
+        let answer = try await test.ask("GET", "/")
+        #expect(answer.headers["Server"] == "Roost/\(RoostVersion.number) (CouchDB 3.5.0)")
+        #expect((answer["vendor"] as? [String: Any])?["version"] as? String == RoostVersion.number)
+        #expect(answer["version"] as? String == "3.5.0")
     }
 
     @Test func bucketsAreCumulative() async throws {

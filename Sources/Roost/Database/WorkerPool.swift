@@ -123,6 +123,14 @@ package final class WorkerPool: Sendable {
         }
     }
 
+    /// How many threads work, how many may, and how many jobs wait for one.
+    package var usage: (working: Int, limit: Int, waiting: Int) {
+        state.withLock { state in
+            let waiting = state.users.values.reduce(0) { $0 + $1.jobs.values.reduce(0) { $0 + $1.count } }
+            return (state.working, state.limit, waiting)
+        }
+    }
+
     // MARK: Time
 
     /// Has an executor look whether its time is over, till ``unwatch(_:)``.
@@ -330,6 +338,7 @@ private struct FIFO<Element> {
     private var turned: [Element] = []
 
     var isEmpty: Bool { added.isEmpty && turned.isEmpty }
+    var count: Int { added.count + turned.count }
 
     mutating func append(_ element: Element) { added.append(element) }
 

@@ -1,4 +1,6 @@
+import Fleece
 import Foundation
+import Roost
 import Synchronization
 
 /// Standard output, buffered, and standard error.
@@ -36,7 +38,7 @@ enum Console {
     /// What complaints begin with: the place of the input that is being carried out.
     @TaskLocal static var place = ""
 
-    /// Prints a line, with control characters escaped on a terminal. That it can't be written is told by the ``flush()`` that
+    /// Prints a line, with control characters escaped on a terminal. That it can't be written is reported by the ``flush()`` that
     /// ends the program.
     static func print(_ line: String) { print(line, end: "\n") }
 
@@ -131,13 +133,13 @@ enum Console {
 
     private static func noteAsIs(_ line: String) {
         if let collector { return collector.append("\(line)\n".utf8) }
-        // Where this can't be written, there is nobody to tell.
+        // A failure to write this can't be reported.
         try? OutputFile.write(Array("\(line)\n".utf8)[...], to: STDERR_FILENO)
     }
 
     static func isTerminal(_ descriptor: Int32) -> Bool { collector == nil && isatty(descriptor) == 1 }
 
-    /// Whether standard output shows colours, and nobody asked it not to (no-color.org).
+    /// Whether standard output shows colours, and NO_COLOR is not set (no-color.org).
     static var hasColours: Bool {
         let environment = ProcessInfo.processInfo.environment
         return isTerminal(STDOUT_FILENO) && (environment["NO_COLOR"] ?? "").isEmpty
@@ -147,3 +149,54 @@ enum Console {
 
 /// Whoever reads the output has gone.
 struct OutputClosed: Error {}
+
+// MARK: - ControlCharacters
+
+/// Characters that a terminal obeys instead of showing them.
+enum ControlCharacters {
+    static func contains(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.value < 0x20 || 0x7F..<0xA0 ~= scalar.value
+    }
+
+    /// The text with control characters as JSON escapes them (`\u001b`), except line ends and tabs.
+    static func escaped(in text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if isUnsafe(scalar) {
+                result.append(contentsOf: escape(scalar).unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// How JSON writes a control character that has no shorter form.
+    static func escape(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16)
+        return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        scalar != "\n" && scalar != "\t" && contains(scalar)
+    }
+}
+
+// MARK: - ErrorMessage
+
+/// Sentences that tell a user of errors.
+enum ErrorMessage {
+    /// What is wrong with JSON text that is a part of a file, with its place in the file.
+    ///
+    /// - Parameters:
+    ///   - line: Where the text begins, counted from 1.
+    ///   - column: The column where it begins in that line, in bytes from 1.
+    static func text(of error: DatabaseError, line: Int, column: Int = 1) -> String {
+        guard let cause = error.underlying as? FleeceError, let innerLine = cause.line,
+            let innerColumn = cause.column
+        else { return "Line \(line): \(error)" }
+        let place = innerLine == 1 ? column + innerColumn - 1 : innerColumn
+        return "Line \(line + innerLine - 1), column \(place): \(cause.message)"
+    }
+}

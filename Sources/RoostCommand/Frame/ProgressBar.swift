@@ -1,4 +1,5 @@
 import Foundation
+import RoostQuery
 
 /// A line on standard error that grows while long work goes on; nothing where that is no terminal.
 final class ProgressBar {
@@ -12,7 +13,7 @@ final class ProgressBar {
         isShown = Console.isTerminal(STDERR_FILENO)
     }
 
-    /// Shows how much is done, at most ten times a second. `total` of 0 means that nobody knows.
+    /// Shows how much is done, at most ten times a second. A `total` of 0 is unknown.
     func show(_ done: UInt64, of total: UInt64, _ detail: String = "") {
         guard isShown else { return }
         let now = DispatchTime.now()
@@ -30,5 +31,36 @@ final class ProgressBar {
     func finish() {
         guard isShown, lastShown.uptimeNanoseconds > 0 else { return }
         FileHandle.standardError.write(Data("\r\u{1B}[K".utf8))
+    }
+}
+
+// MARK: - Count
+
+/// Numbers of things as people say them.
+enum Count {
+    /// The number and the word that goes with it: `one` for 1, for any other `many`, which is `one` with an s if not given.
+    static func text(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
+        "\(grouped(count)) \(count == 1 ? one : many ?? one + "s")"
+    }
+
+    /// The digits of a number, with commas between thousands.
+    static func grouped(_ count: some BinaryInteger) -> String { Explanation.grouped(Int(clamping: count)) }
+}
+
+// MARK: - Size
+
+/// Sizes as people read them.
+enum Size {
+    /// Three digits and a unit, in powers of 1024.
+    static func text(_ bytes: UInt64) -> String {
+        var value = Double(bytes)
+        var units = ["bytes", "KiB", "MiB", "GiB", "TiB"][...]
+        while value >= 1024, units.count > 1 {
+            value /= 1024
+            units = units.dropFirst()
+        }
+        guard let unit = units.first, unit != "bytes" else { return "\(bytes) bytes" }
+        let digits = value >= 100 ? value.rounded() : (value * 10).rounded() / 10
+        return "\(digits == digits.rounded() ? "\(Int(digits))" : "\(digits)") \(unit)"
     }
 }

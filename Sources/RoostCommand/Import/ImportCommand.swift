@@ -1,3 +1,4 @@
+import Fleece
 import Foundation
 import Roost
 
@@ -23,8 +24,8 @@ enum ImportCommand: Command {
         .json,
     ]
     static let notes = """
-        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one. A CSV file
-        without a column _id is known again where one of its columns is the ID of the documents that are there.
+        A document whose ID is in the database already becomes its new revision. Those without an ID get a new one. A file
+        without _id is known again where one of its properties, or columns, has the IDs of the documents that are there.
         After an error everything up to the last full batch is stored. What begins as gzip is decompressed.
 
         Documents with _revisions, as `roost export --with-revisions` and CouchDB write them, become those revisions with
@@ -50,11 +51,11 @@ enum ImportCommand: Command {
             format.knownKey = key
         }
         let source = try source(invocation[1], format, idField: options.idField)
-        if let csv = source as? CSVSource, let key = csv.usedKey {
+        if let key = source.usedKey {
             options.idField = key
             options.takesNumbersAsIDs = true
             Console.note(
-                "The column \(key) has the IDs, as in the documents that are there. --id-field NAME takes another one."
+                "The property \(key) has the IDs, as in the documents that are there. --id-field NAME takes another one."
             )
         }
         let length = source.reader.size
@@ -133,10 +134,18 @@ enum ImportCommand: Command {
             return try CSVSource(
                 reader, separator: format.separator, types: format.types, idField: idField,
                 knownKey: format.knownKey)
-        case "array": return ArraySource(reader: reader)
-        case nil where try reader.peekPastSpace() == UInt8(ascii: "["): return ArraySource(reader: reader)
-        default: return LineSource(reader: reader)
+        case "array": return examined(ArraySource(reader: reader), format, idField)
+        case nil where try reader.peekPastSpace() == UInt8(ascii: "["):
+            return examined(ArraySource(reader: reader), format, idField)
+        default: return examined(LineSource(reader: reader), format, idField)
         }
+    }
+
+    private static func examined(
+        _ source: any DocumentSource, _ format: ImportFormat, _ idField: String
+    ) -> any DocumentSource {
+        guard idField == "_id", let key = format.knownKey else { return source }
+        return ExaminedSource(source, knownKey: key)
     }
 
     /// The format that the options tell.
@@ -165,5 +174,217 @@ enum ImportCommand: Command {
             byte >= 32 || byte == 9
         else { throw UsageError("--separator takes one ASCII character, or tab, not \"\(text)\".") }
         return byte
+    }
+}
+
+// MARK: - ImportOptions
+
+/// How a file is read.
+struct ImportFormat {
+    /// lines, array or csv; `nil` for what the first character tells.
+    var name: String?
+    /// csv: what stands between fields; `nil` for what the first record tells.
+    var separator: UInt8?
+    /// csv: the types of columns, by name.
+    var types: NamedValues<ColumnType> = [:]
+    /// The property, or column, with the IDs, in a file that has it and no `_id`.
+    var knownKey: String?
+
+    /// The format that a file's name tells.
+    init(path: String) {
+        if FileFormat(path: path).isCSV { name = "csv" }
+    }
+}
+
+/// What an import makes of what it reads.
+struct ImportOptions: Sendable {
+    /// What becomes of the revisions that documents name.
+    enum Revisions: String, CaseIterable {
+        /// They are kept, with their histories.
+        case keep
+        /// They are dropped: each document is saved as a new revision.
+        case new
+    }
+
+    /// The property that is a document's ID.
+    var idField = "_id"
+    /// Whether an `_id` may be a whole number.
+    var takesNumbersAsIDs = false
+    var revisions = Revisions.keep
+    /// Whether to leave out what can't be stored, and go on.
+    var goesOn = false
+}
+
+// MARK: - ImportJob
+
+/// An import under way.
+struct ImportJob {
+    private typealias Parsed = (piece: ImportPiece, documents: PreparedDocuments)
+
+    private var source: any DocumentSource
+    private let parsing: WorkAhead<ImportPiece, Parsed>
+    private let collection: DocumentCollection
+    private let options: ImportOptions
+    /// Whether all of the file was read, or as much as can be.
+    private var isRead = false
+    /// What is stored at present, the next of its entries, and the next of its documents.
+    private var parsed: Parsed?
+    private var place = 0
+    private var document = 0
+    /// Documents that were stored.
+    private(set) var stored = 0
+    /// Revisions that the collection had already.
+    private(set) var known = 0
+    /// Documents that were left out.
+    private(set) var bad = 0
+    private(set) var isDone = false
+
+    init(_ source: any DocumentSource, collection: DocumentCollection, _ options: ImportOptions) {
+        self.source = source
+        self.collection = collection
+        self.options = options
+        parsing = WorkAhead { ($0, $0.documents(options)) }
+    }
+
+    /// How many bytes of the file belong to what was stored.
+    var position: UInt64 { parsed?.piece.position ?? 0 }
+
+    /// Stores up to `size` documents.
+    mutating func fill(_ batch: WriteBatch, _ size: Int) throws {
+        var count = 0
+        while count < size, let parsed = try next() {
+            let entry = parsed.piece.entries[place]
+            place += 1
+            switch entry {
+            case .unusable(let reason): try leaveOut(reason)
+            case .document(let line, let column):
+                defer { document += 1 }
+                do throws(DatabaseError) {
+                    if try batch.take(parsed.documents, document, in: collection, options.revisions) {
+                        count += 1
+                    } else {
+                        known += 1
+                    }
+                } catch {
+                    guard error.isAboutDocument else { throw error }
+                    try leaveOut(ErrorMessage.text(of: error, line: line, column: column))
+                }
+            }
+        }
+        stored += count
+    }
+
+    private mutating func leaveOut(_ reason: String) throws {
+        guard options.goesOn else { throw CommandFailure(reason) }
+        bad += 1
+        Console.complain(reason)
+    }
+
+    /// What has the next entry, at ``place``; `nil` after the last.
+    private mutating func next() throws -> Parsed? {
+        while true {
+            if let parsed, place < parsed.piece.entries.count { return parsed }
+            if let end = parsed?.piece.end {
+                try end.get()
+                isDone = true
+                return nil
+            }
+            while !isRead, parsing.count < parsing.depth {
+                let piece = ImportPiece(&source)
+                isRead = piece.end != nil
+                parsing.add(piece)
+            }
+            parsed = parsing.next()
+            (place, document) = (0, 0)
+        }
+    }
+}
+
+extension WriteBatch {
+    /// Stores a document that was read; `false` where its revision is in the collection already.
+    fileprivate func take(
+        _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection,
+        _ revisions: ImportOptions.Revisions
+    ) throws(DatabaseError) -> Bool {
+        switch revisions {
+        case .keep: return try restore(documents, place, in: collection)
+        case .new:
+            try save(documents, place, in: collection, asNewRevision: true)
+            return true
+        }
+    }
+}
+
+extension DatabaseError {
+    /// Whether the document is at fault, and not the database.
+    fileprivate var isAboutDocument: Bool {
+        [
+            .invalidDocument, .invalidDocumentID, .invalidRevisionID, .corruptRevisionData, .conflict,
+            .limitExceeded, .notFound, .missingStub,
+        ].contains(code)
+    }
+}
+
+// MARK: - ImportPiece
+
+/// Some documents of an import that follow each other, and what among them can't become one.
+struct ImportPiece: Sendable {
+    /// What is in a place of the file.
+    enum Entry: Sendable {
+        /// The next of the documents, which begins at that line and column.
+        case document(line: Int, column: Int)
+        /// Why there is none.
+        case unusable(String)
+    }
+
+    private var texts = DocumentTexts()
+    private(set) var entries: [Entry] = []
+    /// How many bytes of the file were read.
+    private(set) var position: UInt64 = 0
+    /// Set in the last one: that the file ended, or why it can't be read on.
+    private(set) var end: Result<Void, any Error>?
+
+    /// How many entries a piece has at most: those that are unusable have no text that would fill it.
+    private static let mostEntries = 1 << 12
+
+    /// Reads what comes next.
+    init(_ source: inout any DocumentSource) {
+        do {
+            while !texts.isFull, entries.count < Self.mostEntries {
+                guard let next = try source.next() else {
+                    end = .success(())
+                    break
+                }
+                switch next {
+                case .document(let text, let line, let column):
+                    texts.append(text)
+                    entries.append(.document(line: line, column: column))
+                case .unusable(let reason): entries.append(.unusable(reason))
+                }
+            }
+        } catch {
+            end = .failure(error)
+        }
+        position = source.reader.position
+    }
+
+    /// The documents, as `options` say.
+    func documents(_ options: ImportOptions) -> PreparedDocuments {
+        guard options.idField != "_id" else {
+            return texts.prepared(takingNumbersAsIDs: options.takesNumbersAsIDs)
+        }
+        return texts.prepared { (document) throws(DatabaseError) in
+            try Self.id(of: document, options.idField)
+        }
+    }
+
+    private static func id(of document: IncomingDocument, _ field: String) throws(DatabaseError) -> String {
+        let value = document.properties[field]
+        guard let id = value.string ?? value.int.map(String.init) else {
+            throw DatabaseError(
+                .invalidDocumentID,
+                "The property \"\(field)\", which should be the ID, is no string or whole number.")
+        }
+        return id
     }
 }

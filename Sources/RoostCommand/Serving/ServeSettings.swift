@@ -1,8 +1,9 @@
 import Foundation
+import RoostQuery
 import RoostREST
 import RoostServer
 
-/// What `roost serve` was told, by its arguments and by the file of settings that they name: checked, and not yet in use.
+/// The settings of `roost serve`, from its arguments and the file that they name: checked, and not yet in use.
 struct ServeSettings {
     /// The directory of the databases.
     let directory: String
@@ -10,6 +11,8 @@ struct ServeSettings {
     let server: ServerOptions
     let router: RouterOptions
     let log: String?
+    /// Where messages of the running server go; `-` is standard error.
+    let errorLog: String
     let identity: TLSIdentity?
     let syncFunction: String?
     let takesTurns: Bool
@@ -54,8 +57,15 @@ struct ServeSettings {
         Option("--longest-attachment", "MIB", "how long an attachment may be (default 1024)"),
         Option("--longest-work", "SECONDS", "how long the server works on one request (default 300)"),
         Option("--session", "SECONDS", "how long a session lasts that is not used (default 600)"),
+        Option(
+            "--rate-per-address", "N",
+            "how many requests a minute one address may send; others get 429 (default: any number)"),
+        Option("--rate-per-user", "N", "how many requests a minute one user may send (default: any number)"),
         Option("--log", "FILE", "appends a line for each request to FILE; - for standard error"),
         Option("--log-format", "F", "common (the default), or json: a JSON object a line"),
+        Option(
+            "--error-log", "FILE",
+            "appends a line with its time for each failure of the server to FILE (default: standard error)"),
         Option("--certificate", "FILE", "serve over TLS, with this certificate and its chain in PEM"),
         Option("--key", "FILE", "the certificate's private key in PEM, not encrypted"),
         Option(
@@ -84,6 +94,7 @@ struct ServeSettings {
         identity = try Self.identity(invocation)
         server = try Self.server(invocation, isEncrypted: identity != nil)
         log = invocation.string("--log")
+        errorLog = invocation.string("--error-log") ?? "-"
         syncFunction = invocation.string("--sync-function")
         takesTurns = invocation.has("--take-turns")
         let admins = try Self.administrators(invocation)
@@ -104,6 +115,7 @@ struct ServeSettings {
                 server.connectionsPerAddress == other.server.connectionsPerAddress
             ),
             ("log", (log == nil) == (other.log == nil) && (log == "-") == (other.log == "-")),
+            ("error-log", (errorLog == "-") == (other.errorLog == "-")),
             ("log-format", server.logFormat == other.server.logFormat),
             ("certificate", (identity == nil) == (other.identity == nil)),
             ("sync-function", syncFunction == other.syncFunction),
@@ -154,6 +166,8 @@ struct ServeSettings {
         if let seconds = try invocation.number("--longest-work", minimum: 1) {
             options.longestWork = .seconds(seconds)
         }
+        options.requestsPerMinuteOfAddress = try invocation.number("--rate-per-address", minimum: 1)
+        options.requestsPerMinuteOfUser = try invocation.number("--rate-per-user", minimum: 1)
         options.sessionDuration = try invocation.number("--session", minimum: 1) ?? options.sessionDuration
         return options
     }
@@ -226,5 +240,75 @@ struct ServeSettings {
         return data.split(separator: 10, omittingEmptySubsequences: false).map { line in
             String(decoding: line.last == 13 ? line.dropLast() : line, as: UTF8.self)
         }
+    }
+}
+
+// MARK: - ConfigurationFile
+
+/// A file of settings, one a line: `NAME = VALUE`, with the names of a command's options without their dashes. Lines that begin with `#` or
+/// `;` are comments. A flag takes `yes` or `no`.
+struct ConfigurationFile {
+    /// The value of an option, or of what else the file may set, by name.
+    private(set) var values: [String: String] = [:]
+    /// The flags that are set.
+    private(set) var flags: Set<String> = []
+
+    /// Reads a file.
+    ///
+    /// - Parameters:
+    ///   - path: the file; a path in it that is not absolute is taken from its directory.
+    ///   - options: what it may set.
+    /// - Throws: ``CommandFailure`` with the line that is wrong: a name that nothing has, or that is given twice, or a value that is missing.
+    init(_ path: String, _ options: [Option]) throws {
+        let known = Dictionary(uniqueKeysWithValues: options.map { ($0.setting, $0) })
+        var seen: Set<String> = []
+        let text = String(decoding: try InputFile(path).readAll(limit: 1 << 20), as: UTF8.self)
+        for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let line = line.trimmingCharacters(in: .whitespaces)
+            guard let first = line.first, first != "#", first != ";" else { continue }
+            func wrong(_ reason: String) -> CommandFailure {
+                CommandFailure("\(path):\(index + 1): \(reason)")
+            }
+            guard let sign = line.firstIndex(of: "=") else { throw wrong("A line is NAME = VALUE.") }
+            let name = line[..<sign].trimmingCharacters(in: .whitespaces)
+            let value = line[line.index(after: sign)...].trimmingCharacters(in: .whitespaces)
+            guard let option = known[name] else {
+                let near = Suggestion.text(for: name, among: known.keys)
+                throw wrong("There is no setting \"\(name)\"\(near.isEmpty ? "." : near)")
+            }
+            guard seen.insert(name).inserted else { throw wrong("\(name) is set twice.") }
+            guard !value.isEmpty else { throw wrong("\(name) has no value.") }
+            if option.value == nil {
+                switch value {
+                case "yes", "true", "on": flags.insert(option.name)
+                case "no", "false", "off": break
+                default: throw wrong("\(name) is yes or no.")
+                }
+            } else {
+                values[option.name] = option.isPath ? Self.absolute(value, beside: path) : value
+            }
+        }
+    }
+
+    private static func absolute(_ value: String, beside path: String) -> String {
+        guard !value.hasPrefix("/"), value != "-" else { return value }
+        return URL(fileURLWithPath: path).deletingLastPathComponent().appendingPathComponent(value).path
+    }
+}
+
+extension Option {
+    /// What the option is called in a file of settings.
+    fileprivate var setting: String { String(name.drop { $0 == "-" }) }
+
+    /// Whether its value is the path of a file or a directory.
+    fileprivate var isPath: Bool { value == "FILE" || value == "DIR" }
+}
+
+extension Invocation {
+    /// The invocation with the settings of a file for what is not said in it.
+    func completed(by file: ConfigurationFile) -> Self {
+        var copy = self
+        copy.complete(file.values, file.flags)
+        return copy
     }
 }

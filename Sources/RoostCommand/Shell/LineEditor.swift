@@ -1,3 +1,5 @@
+import Foundation
+
 /// Reads lines from a terminal, with the keys that shells have: arrows, Home, End, Ctrl-A E B F K U W L, Alt-B F, the
 /// history with up and down and Ctrl-R, completion with Tab. Ctrl-C gives a line up, Ctrl-D on an empty one ends.
 ///
@@ -147,7 +149,7 @@ final class LineEditor: LineInput {
 
     // MARK: Showing
 
-    /// Writes the line anew; of one that is too long the part around the cursor.
+    /// Redraws the line; of one that is too long, the part around the cursor.
     private func show() {
         let prompt = search.map { "(search \"\($0.text)\")> " } ?? self.prompt
         let line = search.map { EditedLine($0.found ?? "") } ?? self.line
@@ -169,5 +171,194 @@ extension String {
     /// What both begin with.
     fileprivate func sharedStart(with other: String) -> String {
         String(zip(self, other).prefix { $0 == $1 }.map(\.0))
+    }
+}
+
+// MARK: - EditedLine
+
+/// A line that is being written, and the place in it.
+struct EditedLine: Equatable {
+    private(set) var characters: [Character] = []
+    /// How many characters stand before the cursor.
+    private(set) var place = 0
+
+    init(_ text: String = "") {
+        characters = Array(text)
+        place = characters.count
+    }
+
+    var text: String { String(characters) }
+    var beforeCursor: String { String(characters[..<place]) }
+
+    mutating func insert(_ text: String) {
+        // What combines with the character before the cursor becomes one with it.
+        let before = Array(beforeCursor + text)
+        characters = before + characters[place...]
+        place = before.count
+    }
+
+    mutating func move(by distance: Int) { place = min(max(place + distance, 0), characters.count) }
+    mutating func moveToStart() { place = 0 }
+    mutating func moveToEnd() { place = characters.count }
+
+    mutating func moveByWord(_ direction: Int) { place = wordEnd(direction) }
+
+    mutating func deleteBackward() { delete(place - 1..<place) }
+    mutating func deleteForward() { delete(place..<place + 1) }
+    mutating func deleteToStart() { delete(0..<place) }
+    mutating func deleteToEnd() { delete(place..<characters.count) }
+    mutating func deleteWordBackward() { delete(wordEnd(-1)..<place) }
+
+    /// Replaces the last `count` characters before the cursor.
+    mutating func replace(last count: Int, with text: String) {
+        delete(place - count..<place)
+        insert(text)
+    }
+
+    /// The part around the cursor that fits into so many columns, and how many of them are behind the cursor.
+    func part(within room: Int) -> (text: String, behind: Int) {
+        var start = place
+        var used = 0
+        while start > 0, used + characters[start - 1].shown.columns <= room {
+            start -= 1
+            used += characters[start].shown.columns
+        }
+        var end = place
+        var behind = 0
+        while end < characters.count, used + behind + characters[end].shown.columns <= room {
+            behind += characters[end].shown.columns
+            end += 1
+        }
+        return (String(characters[start..<end].map(\.shown)), behind)
+    }
+
+    private mutating func delete(_ range: Range<Int>) {
+        let range = range.clamped(to: 0..<characters.count)
+        characters.removeSubrange(range)
+        if place >= range.upperBound { place -= range.count } else { place = min(place, range.lowerBound) }
+    }
+
+    /// Where the word before or after the cursor begins or ends.
+    private func wordEnd(_ direction: Int) -> Int {
+        func isWord(_ index: Int) -> Bool { characters[index].isLetter || characters[index].isNumber }
+        var index = place
+        if direction < 0 {
+            while index > 0, !isWord(index - 1) { index -= 1 }
+            while index > 0, isWord(index - 1) { index -= 1 }
+        } else {
+            while index < characters.count, !isWord(index) { index += 1 }
+            while index < characters.count, isWord(index) { index += 1 }
+        }
+        return index
+    }
+}
+
+extension Character {
+    /// A character that a terminal shows for this one: signs for line ends and other control characters.
+    fileprivate var shown: Character {
+        guard let scalar = unicodeScalars.first, ControlCharacters.contains(scalar) else { return self }
+        if isNewline { return "↵" }
+        return scalar.value < 0x20 ? Unicode.Scalar(0x2400 + scalar.value).map(Character.init) ?? "?" : "␡"
+    }
+
+    /// How many columns of a terminal it takes: two for East Asian wide characters and emoji.
+    var columns: Int {
+        guard let scalar = unicodeScalars.first else { return 0 }
+        switch scalar.value {
+        case 0..<0x20, 0x7F: return 0
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+            0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+}
+
+// MARK: - LineHistory
+
+/// The statements that were entered, the oldest first; each may be of several lines.
+final class LineHistory {
+    private(set) var entries: [String] = []
+    private let path: String?
+    private static let most = 1_000
+    /// What stands in the file for the end of a line within an entry, as in that of psql.
+    private static let innerLineEnd = "\u{1}"
+
+    /// - Parameter path: the file that keeps them; `nil` for none.
+    init(path: String?) {
+        self.path = path
+        guard let path, let bytes = try? InputFile(path).readAll(limit: 1 << 26) else { return }
+        let all = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+        entries = all.suffix(Self.most).map {
+            $0.split(separator: Self.innerLineEnd, omittingEmptySubsequences: false).joined(separator: "\n")
+        }
+        // Others append, too, so it is cut now and then only.
+        if all.count > 2 * Self.most { write(entries, O_TRUNC) }
+    }
+
+    /// In the file that ROOST_HISTORY names, nowhere if it names none, else in the user's directory.
+    static func ofUser() -> LineHistory {
+        let environment = ProcessInfo.processInfo.environment
+        if let path = environment["ROOST_HISTORY"] { return LineHistory(path: path.isEmpty ? nil : path) }
+        return LineHistory(path: environment["HOME"].map { "\($0)/.roost_history" })
+    }
+
+    /// Adds an entry, unless it is that of before or begins with a space, here and at the end of the file: shells that run at the
+    /// same time keep the entries of each other.
+    func add(_ entry: String) {
+        guard !entry.isEmpty, entry.first != " ", entry != entries.last else { return }
+        entries.append(entry)
+        if entries.count > Self.most { entries.removeFirst() }
+        write([entry], O_APPEND)
+    }
+
+    /// The place of the newest entry before `end` that has `text` in it.
+    func place(of text: String, before end: Int) -> Int? {
+        entries[..<end].lastIndex { $0.contains(text) }
+    }
+
+    /// Writes to the file, which only its owner can read. A history that can't be written is forgotten.
+    private func write(_ entries: [String], _ flag: Int32) {
+        guard let path else { return }
+        let text = entries.map { entry in
+            entry.split(separator: "\n", omittingEmptySubsequences: false).joined(
+                separator: Self.innerLineEnd) + "\n"
+        }
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | flag, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        try? OutputFile.write(Array(text.joined().utf8)[...], to: descriptor)
+    }
+}
+
+// MARK: - HistorySearch
+
+/// A search backwards through what was typed before, as Ctrl-R begins it.
+struct HistorySearch {
+    private let history: LineHistory
+    private(set) var text = ""
+    /// The place of what was found in the history.
+    private var place: Int?
+
+    init(_ history: LineHistory) { self.history = history }
+
+    /// What was found; `nil` where nothing was.
+    var found: String? { place.map { history.entries[$0] } }
+
+    /// Takes more text to search for.
+    mutating func append(_ more: String) { search(text + more) }
+
+    mutating func removeLast() { search(String(text.dropLast())) }
+
+    /// Goes on to an older entry, if there is one that has the text in it.
+    mutating func searchOlder() {
+        guard let place else { return }
+        self.place = history.place(of: text, before: place) ?? place
+    }
+
+    private mutating func search(_ text: String) {
+        self.text = text
+        place = text.isEmpty ? nil : history.place(of: text, before: history.entries.count)
     }
 }

@@ -1,3 +1,4 @@
+import Fleece
 import Foundation
 import Roost
 import RoostQuery
@@ -102,5 +103,188 @@ extension StringProtocol {
         var start = endIndex
         while start > startIndex, condition(self[index(before: start)]) { start = index(before: start) }
         return self[start...]
+    }
+}
+
+// MARK: - QueryCompletion
+
+/// What may stand next in a query: keywords, those that may follow first, functions, collections, parameters and the paths of
+/// properties.
+struct QueryCompletion {
+    private let names: SessionNames
+    private let parameters: [String]
+
+    init(_ names: SessionNames, _ parameters: [String]) {
+        self.names = names
+        self.parameters = parameters
+    }
+
+    /// The keywords, and those that stand together as one.
+    private static let keywords =
+        QuerySyntax.keywords.filter { !["ORDER", "GROUP"].contains($0) } + ["ORDER BY", "GROUP BY"]
+
+    func completions(of text: String) -> Completion {
+        if !text.count(where: { $0 == "`" }).isMultiple(of: 2) { return quotedNames(text) }
+        let word = String(text.suffix { $0.isLetter || $0.isNumber || "_.$".contains($0) })
+        let before = text.dropLast(word.count)
+        if word.hasPrefix("$") {
+            return Completion(
+                words: parameters.map { "$" + $0 }.filter { $0.begins(with: word) }, replaced: word.count)
+        }
+        let isLower = word.first?.isLowercase == true
+        func cased(_ keywords: [String]) -> [String] { isLower ? keywords.map { $0.lowercased() } : keywords }
+        let place = QueryPlace(String(before))
+        let likely = place.takesCollection ? names.collections + ["_"] : cased(place.followers)
+        let others =
+            place.takesCollection
+            ? []
+            : cased(Self.keywords) + QuerySyntax.functions.map { $0 + "(" }
+                + names.paths(in: place.collection)
+        let words = likely + Set(others).subtracting(likely).sorted()
+        return Completion(words: words.filter { $0.begins(with: word) }, replaced: word.count)
+    }
+
+    /// The names that go on what stands behind a back quote.
+    private func quotedNames(_ text: String) -> Completion {
+        let word = text.suffix { $0 != "`" }
+        let place = QueryPlace(String(text.dropLast(word.count + 1)))
+        let known = place.takesCollection ? names.collections : Array(names.properties(in: place.collection))
+        return Completion(
+            words: known.filter { $0.begins(with: word) }.sorted().map { $0 + "`" }, replaced: word.count)
+    }
+}
+
+/// A place in a query, by what stands before it.
+struct QueryPlace {
+    /// The keywords that may follow, the most likely first; none where something else must come.
+    private(set) var followers: [String] = []
+    /// Whether the name of a collection must follow.
+    let takesCollection: Bool
+    /// The collection of the first FROM, as it is written; `nil` where none is named yet.
+    let collection: String?
+
+    private static let clauses: [String: [String]] = [
+        "SELECT": ["FROM", "AS"],
+        "FROM": ["WHERE", "ORDER BY", "GROUP BY", "LIMIT", "JOIN", "LEFT JOIN", "UNNEST", "AS"],
+        "JOIN": ["ON", "AS"], "UNNEST": ["WHERE", "AS", "ORDER BY", "GROUP BY", "LIMIT"],
+        "ON": ["WHERE", "AND", "OR", "JOIN", "ORDER BY", "GROUP BY", "LIMIT"],
+        "WHERE": ["AND", "OR", "ORDER BY", "GROUP BY", "LIMIT", "LIKE", "IN", "BETWEEN", "IS"],
+        "GROUP": ["HAVING", "ORDER BY", "LIMIT"], "HAVING": ["AND", "OR", "ORDER BY", "LIMIT"],
+        "ORDER": ["DESC", "ASC", "LIMIT", "OFFSET"], "LIMIT": ["OFFSET"], "OFFSET": [],
+    ]
+    /// Keywords that are values, or end one.
+    private static let values: Set<String> = [
+        "NULL", "MISSING", "VALUED", "TRUE", "FALSE", "END", "DESC", "ASC",
+    ]
+
+    init(_ before: String) {
+        let words = before.split { $0.isWhitespace || $0 == "(" || $0 == "," }.map(String.init)
+        let keywords = words.map { $0.uppercased() }
+        takesCollection = ["FROM", "JOIN"].contains(keywords.last) && before.last?.isWhitespace == true
+        let from = keywords.firstIndex(of: "FROM").map { $0 + 1 }
+        collection = from.flatMap { $0 < words.count ? words[$0].filter { $0 != "`" } : nil }
+        guard let last = keywords.last,
+            !"(,=<>!+-*/%|.".contains(before.trimmingEnd().last ?? "(") || last == "*",
+            Self.values.contains(last) || !QuerySyntax.keywords.contains(last),
+            let clause = keywords.last(where: { Self.clauses[$0] != nil })
+        else { return }
+        followers = Self.clauses[clause] ?? []
+    }
+}
+
+extension String {
+    fileprivate func trimmingEnd() -> Substring { dropLast(suffix(while: \.isWhitespace).count) }
+}
+
+// MARK: - SessionNames
+
+/// The names that there are in the database of a session: nothing where it can't be asked.
+struct SessionNames {
+    private let session: ShellSession
+    private static let sampledDocuments = 100
+    private static let mostIDs = 50
+    private static let deepest = 3
+
+    init(_ session: ShellSession) { self.session = session }
+
+    private var present: DocumentCollection? { try? session.present() }
+
+    var collections: [String] { (try? CollectionNames.all(of: session.database)) ?? [] }
+    var valueIndexes: [String] { (try? present?.valueIndexes().map(\.name)) ?? [] }
+    var textIndexes: [String] { (try? present?.textIndexes().map(\.name)) ?? [] }
+
+    /// The views as `view` takes them.
+    var views: [String] {
+        guard let collection = present, let designs = try? collection.snapshot().documents(prefix: "_design/")
+        else {
+            return []
+        }
+        return designs.flatMap { design in
+            let views = (try? collection.viewNames(of: design.id)) ?? []
+            return views.map { "\(design.id.dropFirst("_design/".count))/\($0)" }
+        }
+    }
+
+    /// The IDs of documents that begin so, the first of them.
+    func documents(_ prefix: String) -> [String] {
+        guard let snapshot = try? present?.snapshot(),
+            let cursor = try? snapshot.cursor(DocumentSelection(prefix: prefix, limit: Self.mostIDs))
+        else { return [] }
+        var ids: [String] = []
+        while let document = try? cursor.next() { ids.append(document.id) }
+        return ids
+    }
+
+    /// The paths of properties, as queries take them without quotation marks, in some documents of a collection.
+    func paths(in name: String?) -> [String] {
+        var paths: Set<String> = ["_id"]
+        forEachSample(of: collection(name)) { Self.add($0.value, "", 1, to: &paths) }
+        return Array(paths)
+    }
+
+    /// The names of properties of some documents of a collection.
+    func properties(in name: String?) -> Set<String> { properties(of: collection(name)) }
+
+    private func properties(of collection: DocumentCollection?) -> Set<String> {
+        var names: Set<String> = []
+        forEachSample(of: collection) { document in
+            for member in document.value.dictionary ?? .empty { names.insert(member.key) }
+        }
+        return names
+    }
+
+    /// A sentence for each property that a query asks for and some documents of its collection have not, but one of a like name.
+    func misspelt(in query: Query) -> [String] {
+        query.properties.flatMap { collection, names -> [String] in
+            let known = properties(of: collection)
+            return names.compactMap { name in
+                guard !known.contains(name), !name.hasPrefix("_") else { return nil }
+                let suggestion = Suggestion.text(for: name, among: known)
+                guard !suggestion.isEmpty else { return nil }
+                return "None of the first \(Self.sampledDocuments) documents has \(name)\(suggestion)"
+            }
+        }
+    }
+
+    /// The collection that a query calls so; the present one without a name.
+    private func collection(_ name: String?) -> DocumentCollection? {
+        guard let name, name != "_" else { return present }
+        return try? session.database.collection(named: name, createIfMissing: false)
+    }
+
+    private func forEachSample(of collection: DocumentCollection?, _ body: (Document) -> Void) {
+        guard let snapshot = try? collection?.snapshot(),
+            let cursor = try? snapshot.cursor(DocumentSelection(limit: Self.sampledDocuments))
+        else { return }
+        while let document = try? cursor.next() { body(document) }
+    }
+
+    private static func add(_ value: FleeceValue, _ prefix: String, _ depth: Int, to paths: inout Set<String>)
+    {
+        for member in value.dictionary ?? .empty {
+            guard member.key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else { continue }
+            paths.insert(prefix + member.key)
+            if depth < deepest { add(member.value, prefix + member.key + ".", depth + 1, to: &paths) }
+        }
     }
 }

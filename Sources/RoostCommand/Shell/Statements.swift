@@ -137,3 +137,125 @@ struct Statements {
         return ExplainedQuery.starts.contains(word)
     }
 }
+
+// MARK: - ShellWords
+
+/// The words of a command, as shells cut it: parted by spaces, quoted with ' or ", a character on its own after \, up to a ; that
+/// is none of these.
+///
+/// What begins with { or [ is JSON, and one word up to its end, quotation marks and spaces included.
+enum ShellWords {
+    struct Unclosed: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    static func split(_ line: String) throws -> [String] {
+        var rest = line[...]
+        return try take(&rest)
+    }
+
+    /// Where the command that a line begins with ends: before a ; or at the line's end.
+    static func end(of line: Substring) -> Substring.Index {
+        var rest = line
+        return (try? take(&rest)) == nil ? line.endIndex : rest.startIndex
+    }
+
+    private static func take(_ rest: inout Substring) throws -> [String] {
+        var words: [String] = []
+        while true {
+            rest = rest.drop { $0.isWhitespace }
+            guard let first = rest.first, first != ";" else { return words }
+            words.append(try "{[".contains(first) ? json(&rest) : word(&rest))
+        }
+    }
+
+    private static func word(_ rest: inout Substring) throws -> String {
+        var word = ""
+        while let next = rest.first, !next.isWhitespace, next != ";" {
+            rest.removeFirst()
+            switch next {
+            case "\\": if let escaped = rest.popFirst() { word.append(escaped) }
+            case "'", "\"":
+                guard let end = rest.firstIndex(of: next) else {
+                    throw Unclosed(description: "A quotation mark (\(next)) is not closed.")
+                }
+                word += rest[..<end]
+                rest = rest[rest.index(after: end)...]
+            default: word.append(next)
+            }
+        }
+        return word
+    }
+
+    private static func json(_ rest: inout Substring) throws -> String {
+        var word = ""
+        var depth = 0
+        var isInText = false
+        while let next = rest.popFirst() {
+            word.append(next)
+            if isInText {
+                if next == "\\", let escaped = rest.popFirst() { word.append(escaped) }
+                if next == "\"" { isInText = false }
+                continue
+            }
+            switch next {
+            case "\"": isInText = true
+            case "{", "[": depth += 1
+            case "}", "]":
+                depth -= 1
+                if depth == 0 { return word }
+            default: break
+            }
+        }
+        throw Unclosed(description: "The JSON that begins with \(word.prefix(12)) is not complete.")
+    }
+}
+
+// MARK: - ShellWord
+
+/// What the shell understands beside queries and the tool's commands.
+enum ShellWord: String, CaseIterable {
+    case help, use, set, mode, output, once, read, timer, pager, exit
+
+    /// The word that is meant, also by the names that other shells have for it.
+    init?(typed: String) {
+        switch typed.lowercased() {
+        case "\\?", "?": self = .help
+        case "quit", ".quit", "\\q": self = .exit
+        case "\\i": self = .read
+        case "\\o": self = .output
+        case "\\timing": self = .timer
+        case let name: self.init(rawValue: name.hasPrefix(".") ? String(name.dropFirst()) : name)
+        }
+    }
+
+    var usage: String {
+        switch self {
+        case .help: "help [COMMAND|FUNCTION|functions]"
+        case .use: "use [COLLECTION]"
+        case .set: "set NAME [JSON]"
+        case .mode: "mode [\(OutputMode.allCases.map(\.rawValue).joined(separator: "|"))]"
+        case .output: "output [FILE]"
+        case .once: "once FILE"
+        case .read: "read FILE"
+        case .timer: "timer [on|off]"
+        case .pager: "pager [on|off]"
+        case .exit: "exit"
+        }
+    }
+
+    var summary: String {
+        switch self {
+        case .help: "what there is, or more of a command or function"
+        case .use: "the collection that `_` and commands mean; without a name, the default one"
+        case .set: "the value of $NAME in queries; without JSON there is none"
+        case .mode: "how rows are printed; without a name, tells how"
+        case .output: "where everything is printed from now on; without a file, here"
+        case .once: "where the next statement prints"
+        case .read: "carries out the statements in a file"
+        case .timer: "whether each statement is followed by how long it took"
+        case .pager: "whether long results are shown page by page"
+        case .exit: "ends, as Ctrl-D does"
+        }
+    }
+}

@@ -114,6 +114,14 @@ final class Accounts: Sendable {
         HMAC<SHA256>.authenticate(Array("\(name.utf8.count):\(name)\(password)".utf8), key: key).bytes
     }
 
+    /// How many passwords are being checked, and how many log-ins are remembered.
+    var passwordUsage: (busy: Int, waiting: Int, limit: Int, remembered: Int) {
+        (
+            work.threads - work.idleCount, work.waitingCount, PasswordWork.mostWaiting,
+            state.withLock { $0.attempts.count }
+        )
+    }
+
     private var sessionDuration: Int { settings.withLock { $0.sessionDuration } }
     private var passwordRounds: Int { settings.withLock { $0.passwordRounds } }
 

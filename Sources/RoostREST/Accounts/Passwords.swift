@@ -110,12 +110,15 @@ final class PasswordWork: Sendable {
     /// The requests of one lane that wait, at most.
     private static let mostInLane = 16
     /// The requests that wait, at most.
-    private static let mostWaiting = 1_024
+    static let mostWaiting = 1_024
 
     private let state: Mutex<State>
+    /// How many derivations run at a time.
+    let threads: Int
 
     /// - Parameter threads: How many derivations run at a time.
     init(threads: Int = max(1, ProcessInfo.processInfo.activeProcessorCount / 2)) {
+        self.threads = threads
         state = Mutex(State(idle: (1...threads).map { DispatchQueue(label: "roost.passwords.\($0)") }))
     }
 

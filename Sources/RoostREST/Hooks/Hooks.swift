@@ -65,6 +65,9 @@ public struct Hooks: Sendable {
     /// Draws what `/_utils/file/NAME` shows to administrators of the server, to which the page at `/_utils` links then. Default: none.
     public var filePicture: FilePicture?
 
+    /// Gets what the server could not answer by a fault of its own, for an operator's log; called from many threads. Default: none.
+    public var failures: (@Sendable (ServedFailure) -> Void)?
+
     /// The languages in which design documents may have functions of their own. Default: none.
     public var languages: [any DesignLanguage] = []
 

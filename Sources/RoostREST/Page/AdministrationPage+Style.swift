@@ -22,8 +22,24 @@ extension AdministrationPage {
         button { cursor: pointer; } button.main { background: var(--accent); border-color: var(--accent); color: var(--paper); }
         button.danger { color: var(--bad); }
         button:disabled { opacity: .5; cursor: default; }
-        :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-        .bar { display: flex; gap: .5rem; flex-wrap: wrap; align-items: center; margin: .6rem 0; }
+        :focus { outline: none; }
+        [data-keyboard] :focus { outline: 2px solid var(--accent); outline-offset: 2px; }
+        [data-keyboard] main:focus { outline: none; }
+        input:focus, textarea:focus, select:focus { border-color: var(--accent); }
+        button[aria-busy] { opacity: .6; cursor: progress; }
+        .field { display: grid; gap: .15rem; min-width: 0; } .field > span { color: var(--soft); font-size: .85rem; }
+        .field input, .field select { width: 100%; min-width: 0; } .card > .field + .field { margin-top: .5rem; }
+        .choice { display: flex; gap: .4rem; align-items: center; } .bar > .choice { align-self: end; padding: .35rem 0; }
+        input[type=checkbox] { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--accent); }
+        fieldset { min-width: 0; } legend { font-weight: 600; padding: 0 .3rem; }
+        dialog { color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 12px; padding: 1.2rem;
+          width: min(28rem, calc(100vw - 2rem)); overflow-wrap: anywhere; }
+        dialog::backdrop { background: rgb(0 0 0 / .45); } dialog h2 { margin: 0 0 .5rem; }
+        button.danger.main { background: var(--bad); border-color: var(--bad); color: var(--paper); }
+        #parts { display: flex; gap: 1rem; } [hidden] { display: none !important; }
+        svg [role=button] { cursor: pointer; } [data-keyboard] svg [role=button]:focus circle { stroke-width: 5; }
+        .preview { overflow-wrap: anywhere; } .bar.tight { margin: 0; flex-wrap: nowrap; }
+        .bar { display: flex; gap: .5rem; flex-wrap: wrap; align-items: end; margin: .6rem 0; }
         .bar .grow { flex: 1; min-width: 8rem; }
         .card { background: var(--paper); border: 1px solid var(--line); border-radius: 10px; padding: 1rem; margin: .8rem 0; }
         .tabs { display: flex; gap: .3rem; flex-wrap: wrap; border-bottom: 1px solid var(--line); margin-bottom: 1rem; }
@@ -49,11 +65,13 @@ extension AdministrationPage {
         svg .missing circle { stroke: var(--soft); }
         img { max-width: 100%; max-height: 20rem; display: block; border-radius: 6px; }
         form.login { max-width: 22rem; margin: 10vh auto; display: grid; gap: .7rem; }
-        form.login label { display: grid; gap: .2rem; }
         #notice { position: fixed; right: 1rem; bottom: 1rem; margin: 0; padding: .6rem 1rem; max-width: 30rem;
-          border-radius: 8px; background: var(--ink); color: var(--paper); }
-        #notice:empty { display: none; }
-        @media (max-width: 40rem) { main { padding: .8rem; } td, th { padding: .3rem; } }
+          border-radius: 8px; background: var(--ink); color: var(--paper); overflow-wrap: anywhere; z-index: 3; }
+        #notice.bad { background: var(--bad); } #notice:empty { display: none; }
+        #notice button { border: 0; background: none; color: inherit; padding: 0 .2rem .1rem .8rem; font-size: 1.1rem; }
+        @media (max-width: 40rem) { main { padding: .8rem; } td, th { padding: .3rem; }
+          header { gap: .5rem .8rem; padding: .5rem .8rem; } #path { order: 1; flex-basis: 100%; } #notice { left: 1rem; }
+          .tabs { flex-wrap: nowrap; overflow-x: auto; } .tabs a { white-space: nowrap; padding: .4rem .6rem; } }
 
         """
 }

@@ -39,9 +39,10 @@ enum AdministrationPage {
             \(body)
             <a class="skip" href="#main">Skip to the content</a>
             <header><a class="brand" href="#/">Roost</a><nav id="path" aria-label="Where you are"></nav>
-            <a href="#/replications">Replications</a><span id="user"></span></header>
+            <nav id="parts" aria-label="Server"><a href="#/replications">Replications</a>
+            <a href="#/accounts" id="accounts" hidden>Accounts</a></nav><span id="user"></span></header>
             <main id="main" tabindex="-1"><p>Loading…</p></main>
-            <p id="notice" role="status" aria-live="polite"></p>
+            <div id="notice" role="status" aria-live="polite"></div>
             <noscript>This page needs JavaScript.</noscript>
             <script>\(script)</script>
             </body>

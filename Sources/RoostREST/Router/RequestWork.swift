@@ -84,6 +84,9 @@ final class WorkPlaces: Sendable {
         self.what = what
     }
 
+    /// How many there are of all owners.
+    var count: Int { counts.withLock { $0.values.reduce(0, +) } }
+
     /// - Throws: 503 where there are too many.
     func take(_ owner: WorkOwner) throws {
         let owner = owner.ofAllDatabases

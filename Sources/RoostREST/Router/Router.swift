@@ -35,6 +35,8 @@ public final class Router: Sendable {
     /// What they have stored of attachments that no document names yet.
     let uploads: RequestBudget
     let accounts: Accounts
+    /// How many requests addresses and users have sent lately.
+    let rates = RequestRates()
     let filePictures = FilePictures()
     /// Where there is a sync function.
     let channelRouting: ChannelRouting?
@@ -111,12 +113,17 @@ public final class Router: Sendable {
     }
 
     private func respondIdentified(_ request: HTTPRequest) async -> HTTPResponse {
+        let options = options
         let crossOrigin = CrossOrigin(request, options)
         if let answer = crossOrigin.preflight { return answer }
         var response: HTTPResponse
         do {
             try crossOrigin.check()
+            try rates.take(.address(request.peer), limit: options.requestsPerMinuteOfAddress)
             let identity = try await accounts.identify(request, trustsCookies: crossOrigin.trustsCookies)
+            if let name = identity.user.name {
+                try rates.take(.user(name), limit: options.requestsPerMinuteOfUser)
+            }
             response = await respond(to: request, as: identity.user, by: identity.handler)
             response.user = identity.user.name
             if let cookie = identity.renewedCookie, response.headers["Set-Cookie"] == nil {
@@ -124,6 +131,7 @@ public final class Router: Sendable {
             }
         } catch {
             response = finish(answer(HTTPFailure(error)), request)
+            report(error, request, nil, response)
         }
         if request.isSecure, let cookie = response.headers["Set-Cookie"] {
             response.headers["Set-Cookie"] = cookie + "; Secure"
@@ -149,15 +157,40 @@ public final class Router: Sendable {
     private func respond(
         to request: HTTPRequest, as user: UserContext, by handler: String?
     ) async -> HTTPResponse {
-        let response: HTTPResponse
         do {
             let context = try context(request, user)
-            response = try Self.holding(
+            let response = try Self.holding(
                 context.memory, for: try await Routes.respond(context, authenticatedBy: handler))
+            return watching(finish(response, request), request, user)
         } catch {
-            response = answer(HTTPFailure(error))
+            let response = finish(answer(HTTPFailure(error)), request)
+            report(error, request, user, response)
+            return response
         }
-        return finish(response, request)
+    }
+
+    /// Tells the operator of what was the server's own fault.
+    private func report(
+        _ error: any Error, _ request: HTTPRequest, _ user: UserContext?, _ response: HTTPResponse
+    ) {
+        guard let report = hooks.failures,
+            let failure = ServedFailure(error, request, user, response)
+        else { return }
+        report(failure)
+    }
+
+    /// Has an answer's body count as a feed where it is one, and its failure reported.
+    private func watching(
+        _ response: HTTPResponse, _ request: HTTPRequest, _ user: UserContext
+    ) -> HTTPResponse {
+        guard case .stream(var body, let length) = response.body else { return response }
+        var watched = response
+        if response.isEndless { body = FeedBody(body, statistics.feeds) }
+        if hooks.failures != nil {
+            body = ReportedBody(body: body) { [self] error in report(error, request, user, response) }
+        }
+        watched.body = .stream(body, length: length)
+        return watched
     }
 
     private func context(_ request: HTTPRequest, _ user: UserContext) throws -> RequestContext {
@@ -202,7 +235,7 @@ public final class Router: Sendable {
     private func finish(_ response: HTTPResponse, _ request: HTTPRequest) -> HTTPResponse {
         var response = response
         if response.headers["Cache-Control"] == nil { response.headers["Cache-Control"] = "must-revalidate" }
-        response.headers["Server"] = "Roost (CouchDB \(Self.apiVersion))"
+        response.headers["Server"] = "Roost/\(RoostVersion.number) (CouchDB \(Self.apiVersion))"
         response.headers["X-Content-Type-Options"] = "nosniff"
         if let id = request.headers["X-Couch-Request-ID"], id.utf8.count <= 36,
             id.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
@@ -255,6 +288,11 @@ public struct RouterOptions: Sendable {
     /// How many requests of one user, or of one address without a user, may be worked on or wait for that at a time, feeds that wait and
     /// answers that are being sent not counted. Others are answered with 503 and `Retry-After`. Default: 128.
     public var requestsUnderWay = 128
+    /// How many requests a minute one address may send; of version 6, one network of 64 bits. As many may come at once. Others are
+    /// answered with 429 and `Retry-After`, before passwords are looked at. Default: `nil`, any number.
+    public var requestsPerMinuteOfAddress: Int?
+    /// How many requests a minute one user may send, from all addresses together; as ``requestsPerMinuteOfAddress``. Default: `nil`.
+    public var requestsPerMinuteOfUser: Int?
     /// How many answers that go on without an end one user, or one address without a user, may have at a time: feeds, long polls and
     /// WebSockets. Others are answered with 503 and `Retry-After`. Administrators of the server have no such limit. Default: 512.
     public var openFeeds = 512

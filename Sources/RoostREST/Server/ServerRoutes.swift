@@ -10,7 +10,9 @@ enum ServerRoutes {
         return context.answer([
             "couchdb": "Welcome", "version": .string(Router.apiVersion),
             "git_sha": "roost", "uuid": .string(context.router.databases.uuid), "features": [],
-            "vendor": ["name": .string(context.router.options.vendor)],
+            "vendor": [
+                "name": .string(context.router.options.vendor), "version": .string(RoostVersion.number),
+            ],
         ])
     }
 

@@ -19,6 +19,13 @@ public final class ServerStatistics: Sendable {
     let closedConnections = Counter()
     let receivedBytes = Counter()
     let sentBytes = Counter()
+    let refusedConnections = Counter()
+    /// How many connections there may be; 0 where no listener has said so.
+    let connectionLimit = Gauge()
+    /// Feeds that wait for changes.
+    let feeds = Gauge()
+    /// Connections that have become WebSockets.
+    let webSockets = Gauge()
 
     /// Nothing was done yet.
     public init() {}
@@ -41,6 +48,18 @@ public final class ServerStatistics: Sendable {
 
     /// A client has gone.
     public func countEndOfConnection() { closedConnections.add() }
+
+    /// A client was refused, or made room for another one, since there were as many as there may be.
+    public func countRefusedConnection() { refusedConnections.add() }
+
+    /// A listener takes so many connections.
+    public func countConnectionLimit(_ limit: Int) { connectionLimit.add(limit) }
+
+    /// A connection has become a WebSocket.
+    public func countWebSocket() { webSockets.add(1) }
+
+    /// A WebSocket has ended.
+    public func countEndOfWebSocket() { webSockets.add(-1) }
 
     /// Counts bytes that came from clients.
     public func countReceived(_ bytes: Int) { receivedBytes.add(UInt64(bytes)) }

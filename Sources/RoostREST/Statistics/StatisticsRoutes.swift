@@ -148,6 +148,7 @@ enum StatisticsRoutes {
         text.add(
             "roost_sent_bytes_total", .counter, "Bytes that clients were sent.",
             "\(statistics.sentBytes.value)")
+        addBounds(of: context.router, to: &text)
         text.add(
             "process_resident_memory_bytes", .gauge, "Resident memory size in bytes.",
             "\(usage.residentBytes)")
@@ -156,6 +157,50 @@ enum StatisticsRoutes {
             "\(usage.processorSeconds)")
         return HTTPResponse(
             200, headers: ["Content-Type": PrometheusText.contentType], body: .bytes(Array(text.text.utf8)))
+    }
+
+    /// What is bounded: how much of it there is, and how much there may be.
+    private static func addBounds(of router: Router, to text: inout PrometheusText) {
+        let statistics = router.statistics
+        func gauge(_ name: String, _ help: String, _ value: Int) {
+            text.add(name, .gauge, help, "\(value)")
+        }
+        gauge("roost_connections_limit", "Connections that there may be.", statistics.connectionLimit.value)
+        text.add(
+            "roost_refused_connections_total", .counter,
+            "Connections that were refused or closed for want of room.",
+            "\(statistics.refusedConnections.value)")
+        gauge("roost_feeds", "Feeds of changes that are open.", statistics.feeds.value)
+        gauge("roost_web_sockets", "Connections that are WebSockets.", statistics.webSockets.value)
+        for (name, help, budget) in [
+            ("roost_request_memory", "Memory that requests hold for bodies and answers", router.memory),
+            ("roost_unsaved_attachments", "Attachments that no document names yet", router.uploads),
+        ] {
+            gauge("\(name)_bytes", "\(help).", budget.held)
+            gauge("\(name)_limit_bytes", "\(help), at most.", budget.limit)
+            gauge("\(name)_waiting", "\(help): requests that wait.", budget.waiting)
+        }
+        let workers = router.workers.usage
+        gauge("roost_workers_busy", "Threads that work for requests.", workers.working)
+        gauge("roost_workers_limit", "Threads that work for requests, at most.", workers.limit)
+        gauge("roost_workers_waiting", "Jobs that wait for a thread.", workers.waiting)
+        gauge(
+            "roost_requests_under_way", "Requests that are worked on, or wait for that.",
+            router.workPlaces.count)
+        let passwords = router.accounts.passwordUsage
+        gauge("roost_password_checks_busy", "Threads that check passwords.", passwords.busy)
+        gauge("roost_password_checks_waiting", "Log-ins that wait for a thread.", passwords.waiting)
+        gauge("roost_password_checks_waiting_limit", "Log-ins that may wait for a thread.", passwords.limit)
+        gauge(
+            "roost_log_in_attempts", "Names and addresses of which log-ins are remembered.",
+            passwords.remembered)
+        gauge(
+            "roost_log_in_attempts_limit", "Names and addresses of which log-ins are remembered, at most.",
+            3 * LoginAttempts.mostEntries)
+        gauge("roost_rate_senders", "Addresses and users whose requests are counted.", router.rates.count)
+        gauge(
+            "roost_rate_senders_limit", "Addresses and users whose requests are counted, at most.",
+            RequestRates.mostSenders)
     }
 }
 

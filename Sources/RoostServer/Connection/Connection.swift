@@ -220,7 +220,9 @@ actor Connection {
         isInBody = false
         let socket = ServerWebSocket(
             channel, received: parser.takeRest(), longestMessage: upgrade.longestMessage, options)
+        statistics.countWebSocket()
         await socket.run(upgrade, activity)
+        statistics.countEndOfWebSocket()
         channel.finishWriting()
         return await socket.sentBytes
     }

@@ -161,3 +161,89 @@ public final class ChatClient: Sendable {
         }
     }
 }
+
+// MARK: - LiveRows
+
+/// The answer to a query as values, at once and again whenever it has changed. Ends with its task.
+public struct LiveRows<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    private let updates: QueryUpdates
+    private let isReversed: Bool
+
+    init(_ query: Query, isReversed: Bool = false) {
+        updates = query.updates
+        self.isReversed = isReversed
+    }
+
+    /// An iterator, which listens from now on.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(rows: updates.makeAsyncIterator(), isReversed: isReversed)
+    }
+
+    /// Belongs to one task.
+    public struct Iterator: AsyncIteratorProtocol {
+        var rows: QueryUpdates.Iterator
+        let isReversed: Bool
+
+        /// All values, in their order. What somebody's program wrote in another form is passed over, or it would keep all the
+        /// others from being seen.
+        ///
+        /// - Throws: `DatabaseError`.
+        public mutating func next() async throws -> [Value]? {
+            guard let rows = try await rows.next() else { return nil }
+            let values = rows.compactMap { try? $0.decode(Value.self) }
+            return isReversed ? values.reversed() : values
+        }
+    }
+}
+
+// MARK: - RoomMerging
+
+/// What becomes of a room that was changed at two places at a time: it has the members of both, and the title of the revision
+/// that wins everywhere.
+enum RoomMerging {
+    /// For the device of `person`. Only owners may change a room, so the others wait for what theirs make of it. All that merge
+    /// come to the same revision.
+    static func resolver(for person: String) -> ConflictResolver {
+        ConflictResolver { leaves in
+            let winner = leaves[0]
+            guard winner["type"].string == "room" else { return .keep(winner.revision) }
+            guard names("owners", in: [winner]).contains(person) else { return .keepAll }
+            var merged = winner.mutableCopy()
+            for key in ["owners", "members"] {
+                merged[key] = .array(names(key, in: leaves).map { .string($0) })
+            }
+            return .merge(into: winner.revision, json: try merged.json())
+        }
+    }
+
+    /// The names in any of the leaves, in one order for all.
+    private static func names(_ key: String, in leaves: [Document]) -> [String] {
+        Set(leaves.flatMap { $0[key].array?.compactMap(\.string) ?? [] }).sorted()
+    }
+}
+
+// MARK: - RefusedMessages
+
+/// Says again what the server refused because it did not know the room, or who is in it, yet.
+///
+/// Documents are carried in the order of their last changes. So a room that was changed on the way, such as by an invitation, comes after
+/// messages of before that. A message that was changed is carried anew.
+struct RefusedMessages: Sendable {
+    let documents: DocumentCollection
+    let author: String
+
+    /// How often a message is said, until the server means it.
+    private static let mostAttempts = 5
+
+    func sayAgain(_ problems: [ReplicationProblem]) throws {
+        for problem in problems {
+            guard var message = try documents.get(problem.document)?.mutableCopy(),
+                message["type"] == "chat", message["author"] == .string(author)
+            else { continue }
+            let attempts = (message["attempts"].int ?? 1) + 1
+            guard attempts <= Self.mostAttempts else { continue }
+            message["attempts"] = .integer(Int64(attempts))
+            try documents.save(&message)
+        }
+    }
+}

@@ -34,7 +34,10 @@ final class Conversation: Sendable {
             Task { for await status in client.states { tell(status.problems.map(\.description)) } },
         ]
         var listener: Task<Void, any Error>?
-        for try await line in Lines() {
+        let lines = Screen.lines()
+        defer { Screen.end() }
+        Screen.prompt(client.name)
+        for await line in lines {
             if line == "/quit" { break }
             do {
                 if let room = try perform(line) {
@@ -93,6 +96,7 @@ final class Conversation: Sendable {
         state.withLock {
             $0.room = room; $0.messages = []
         }
+        Screen.prompt(room.title)
         Screen.show("— \(room.title) —")
         return room
     }
@@ -128,7 +132,10 @@ final class Conversation: Sendable {
     private func show(_ rooms: [Room]) {
         let isNews = state.withLock { state in
             defer { state.rooms = rooms }
-            if let room = state.room { state.room = rooms.first { $0.id == room.id } ?? room }
+            if let room = state.room, let now = rooms.first(where: { $0.id == room.id }) {
+                state.room = now
+                if now.title != room.title { Screen.prompt(now.title) }
+            }
             return state.rooms.map(\.title) != rooms.map(\.title)
         }
         if isNews { list(rooms) }
@@ -155,18 +162,5 @@ final class Conversation: Sendable {
 
     private func tell(_ problems: [String]) {
         for problem in problems { Screen.show("Not carried: \(problem)") }
-    }
-}
-
-/// The lines of the standard input.
-private struct Lines: AsyncSequence {
-    func makeAsyncIterator() -> AsyncStream<String>.Iterator {
-        AsyncStream { stream in
-            // Reading waits, so it has a thread of its own.
-            Thread.detachNewThread {
-                while let line = readLine() { stream.yield(line) }
-                stream.finish()
-            }
-        }.makeAsyncIterator()
     }
 }
