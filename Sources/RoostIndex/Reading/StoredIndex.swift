@@ -50,7 +50,10 @@ package struct StoredIndex: Sendable {
 
 /// Why an index can't be read: what it lacks exceeds the memory. It is the underlying error of a `DatabaseError` of the code
 /// `limitExceeded`.
-package struct OverlayLimit: Error {
+package struct OverlayLimit: Error, CustomStringConvertible {
+    /// What exceeds the memory.
+    package var description: String { "What an index lacks exceeds the memory." }
+
     /// - Throws: where `size` bytes are more than the limit.
     package static func check(_ size: Int, _ limit: Int) throws(DatabaseError) {
         guard size > limit else { return }
