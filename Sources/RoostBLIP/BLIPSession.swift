@@ -145,7 +145,7 @@ package actor BLIPSession {
     /// Ends the session.
     package nonisolated func close(_ reason: WebSocketClose) { closing.yield(reason) }
 
-    /// Wakes all who wait for something of the connection.
+    /// Resumes all tasks that wait for the connection.
     private func finish(_ close: WebSocketClose) {
         end = end ?? close
         for waiter in pending.values { waiter.continuation.resume(throwing: close) }

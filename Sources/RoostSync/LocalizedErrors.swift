@@ -1,6 +1,6 @@
 import Foundation
 
-// What an app's alerts show of errors is their description, and not what Foundation makes of types that it does not know.
+// An app's alerts show the description of these errors, and not Foundation's text for unknown types.
 
 extension TransportError: LocalizedError {
     /// The description.

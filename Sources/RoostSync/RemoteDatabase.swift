@@ -16,7 +16,7 @@ import RoostWire
 /// let remote = try RemoteDatabase(url, credentials: .session(name: "anna", password: password))
 /// ```
 public struct RemoteDatabase: Sendable {
-    /// Who asks. Credentials go to the server that they are for and stand nowhere else: in no error, log or checkpoint.
+    /// How a client identifies itself. Credentials go to their own server only, and appear in no error, log or checkpoint.
     public enum Credentials: Sendable {
         /// Nobody.
         case none
@@ -27,7 +27,7 @@ public struct RemoteDatabase: Sendable {
         case session(name: String, password: String)
         /// A token (RFC 6750).
         case bearer(String)
-        /// What a function of the program gives as the value of `Authorization`, such as `Bearer TOKEN`. It is asked at first and
+        /// A function of the program that returns the value of `Authorization`, such as `Bearer TOKEN`. It is called at first and
         /// whenever the server does not take the last one any more.
         case renewed(@Sendable () async throws -> String)
     }
@@ -47,7 +47,7 @@ public struct RemoteDatabase: Sendable {
     /// - Parameters:
     ///   - name: The database's name, not encoded.
     ///   - transport: How to get to its server.
-    ///   - credentials: Who asks.
+    ///   - credentials: How the client identifies itself.
     public init(_ name: String, over transport: any Transport, credentials: Credentials = .none) {
         self.init(name, transport, credentials, description: name)
     }
@@ -56,7 +56,7 @@ public struct RemoteDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - url: The address. A user and a password in it are used where `credentials` names none.
-    ///   - credentials: Who asks.
+    ///   - credentials: How the client identifies itself.
     ///   - options: How the server is reached.
     /// - Throws: `invalidAddress`.
     public init(
@@ -95,7 +95,7 @@ public struct RemoteDatabase: Sendable {
     ///
     /// - Parameters:
     ///   - url: The address, with `ws` or `wss`. A user and a password in it are used where `credentials` names none.
-    ///   - credentials: Who asks.
+    ///   - credentials: How the client identifies itself.
     ///   - options: How the server is reached.
     /// - Throws: `invalidAddress`.
     public static func couchbase(
@@ -114,7 +114,7 @@ public struct RemoteDatabase: Sendable {
             ))
     }
 
-    /// What a URL says of who asks, where nothing else does.
+    /// The credentials in a URL, unless others are given.
     private static func credentials(_ credentials: Credentials, in url: URL) -> Credentials {
         guard case .none = credentials,
             let user = PercentEncoding.decode(url.user(percentEncoded: true) ?? ""),
@@ -149,7 +149,7 @@ public struct RemoteDatabase: Sendable {
 }
 
 extension RemoteDatabase: CustomStringConvertible {
-    /// The replications that documents of this server's `_replicator` ask for, as its scheduler tells of them, a thousand at most.
+    /// The replications that documents of this server's `_replicator` request, as its scheduler reports them; at most 1,000.
     ///
     /// - Throws: ``RemoteError``, ``TransportError``.
     package func scheduledReplications() async throws -> [DocumentValue] {

@@ -55,7 +55,7 @@ extension Database {
     ///   - url: The address, such as `https://couch.example.org/notes`; `wss://sync.example.org/notes` for Couchbase Lite's protocol.
     ///   - direction: Which way revisions go.
     ///   - continuous: Whether it goes on with what changes later.
-    ///   - credentials: Who asks.
+    ///   - credentials: How the client identifies itself.
     /// - Returns: The running replication; hold it as long as it is to run.
     /// - Throws: `closed`; ``TransportError`` for what is no address.
     public func replicate(
@@ -84,7 +84,7 @@ extension Database {
 
 extension RemoteDatabase {
     /// Makes two databases elsewhere agree through this program, as the form for a collection does. Documents pass through it and
-    /// are not kept; conflicts are not settled.
+    /// are not kept; conflicts are not resolved.
     ///
     /// - Throws: `invalidAddress` where one of them speaks Couchbase Lite's protocol, by which nothing passes through.
     public func replicate(
@@ -95,6 +95,6 @@ extension RemoteDatabase {
 
     /// Makes the database where there is none.
     ///
-    /// - Throws: ``RemoteError``; ``TransportError``, also for a server of Couchbase Lite's protocol, by which none is made.
+    /// - Throws: ``RemoteError``; ``TransportError``, also for a server of Couchbase Lite's protocol, by which none is created.
     public func create() async throws { try await peer.create() }
 }

@@ -141,7 +141,7 @@ actor ChangesSender {
 
     /// Sends changes until all are sent or, where the subscription is continuous, the connection ends.
     ///
-    /// - Parameter beforeEnd: Called before the client is told that a subscription that does not go on is at its end.
+    /// - Parameter beforeEnd: Called before the client gets the end of a subscription that is not continuous.
     func run(beforeEnd: @Sendable () async -> Void) async throws {
         try await withThrowingDiscardingTaskGroup { group in
             var isToldOfEnd = false
@@ -365,7 +365,7 @@ actor ChangesSender {
         guard prepared.isRevision, let revision else { return await blip.notify(prepared.message) }
         collection.note(id, revision, prepared.digests)
         defer { collection.forget(id, revision) }
-        // A client that can't store it reports that to its app, and asks again when it syncs next.
+        // A client that can't store it reports that to its app, and requests it again in its next sync.
         _ = try await blip.reply(to: prepared.message, options: .compressed)
     }
 }

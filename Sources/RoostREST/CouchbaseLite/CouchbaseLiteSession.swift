@@ -15,7 +15,7 @@ struct BLIPFailure: Error {
 
 /// The server's side of a connection of Couchbase Lite's replicator.
 ///
-/// The client is active: it asks for its checkpoints, proposes and sends its revisions (``PushedRevision``), and subscribes to changes
+/// The client is active: it reads its checkpoints, proposes and sends its revisions (``PushedRevision``), and subscribes to changes
 /// (``ChangesSender``). All it does passes the same gates as CouchDB's API: accounts, security objects, channels, validations and the
 /// sync function.
 actor CouchbaseLiteSession {
@@ -270,7 +270,7 @@ actor CouchbaseLiteSession {
         guard pulls[place] == nil else { throw BLIPFailure(400, "The changes are being sent already.") }
         let task = Task { [blip] in
             do {
-                // Who hears that it is all may ask again.
+                // A client that gets the end may subscribe again.
                 try await sender.run { await self.end(sender, place) }
             } catch is CancellationError {
             } catch let close as WebSocketClose {

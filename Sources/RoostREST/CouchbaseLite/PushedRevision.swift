@@ -5,7 +5,7 @@ import RoostBytes
 import RoostCrypto
 import RoostSync
 
-/// A `rev` that a Couchbase Lite client sends: saved with its history, after its blobs have been asked for, and answered once it is
+/// A `rev` that a Couchbase Lite client sends: saved with its history, after its blobs have been fetched, and answered once it is
 /// durable.
 struct PushedRevision: Sendable {
     let collection: SyncedCollection

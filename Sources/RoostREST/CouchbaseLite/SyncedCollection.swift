@@ -28,7 +28,7 @@ final class SyncedCollection: Sendable {
         return BLIPMessage(properties, body: body)
     }
 
-    // MARK: Blobs that the client may ask for
+    // MARK: Blobs that the client may fetch
 
     /// Notes a revision that is being sent.
     func note(_ id: String, _ revision: RevisionID, _ digests: Set<ByteKey>) {

@@ -52,13 +52,13 @@ package struct BlobReferences {
 }
 
 extension Document {
-    /// Whether Couchbase Lite can be told of all attachments: it knows those alone whose digest is its own kind.
+    /// Whether all attachments have digests that Couchbase Lite accepts.
     package var canNameAttachments: Bool {
         attachments.values.allSatisfy { BlobReferences.isDigest($0.digest) }
     }
 
-    /// The properties as Couchbase Lite reads them. Attachments of CouchDB's go along, with all blobs beside them, or the reader would
-    /// take those for missing; none go where it does not know them all.
+    /// The properties as Couchbase Lite reads them. They include CouchDB's attachments, together with all blobs, which the reader would
+    /// otherwise take for missing; and none if it does not accept all of them.
     package func couchbaseJSON(_ references: BlobReferences) -> [UInt8] {
         var text = jsonBytes()
         guard !attachments.isEmpty, canNameAttachments else { return text }
@@ -107,14 +107,14 @@ package struct TreeNames {
         others = Dictionary(revisions.map { (Self.text($0), $0) }) { first, _ in first }
     }
 
-    /// What a revision is called there.
+    /// The name of a revision there.
     package static func text(_ revision: RevisionID) -> String {
         let digest = digest(revision)
         guard !isTreeDigest(digest) else { return revision.description }
         return "\(revision.generation)-\(RandomText.text(SHA1.hash(Array(digest.utf8)).bytes))"
     }
 
-    /// The revision that a name stands for, whether it is known or not; `nil` for what is no name there.
+    /// The revision of a name, known or not; `nil` for a text that is no name there.
     package func revision(_ text: some StringProtocol) -> RevisionID? {
         let text = String(text)
         guard let revision = RevisionID(text), Self.isTreeDigest(Self.digest(revision)) else { return nil }

@@ -5,7 +5,7 @@ import RoostBytes
 import RoostCrypto
 import RoostWire
 
-/// What the server asks and sends.
+/// The server's requests.
 extension CouchbaseLink {
     func answer(_ request: BLIPSession.Request) async -> BLIPSession.Answer {
         do {
@@ -75,7 +75,7 @@ extension CouchbaseLink {
         guard let id = properties["id"], let revision = properties["rev"],
             expected.contains(Key(id, revision))
         else {
-            throw RemoteError(status: 400, "bad_request", "This revision was not asked for.", server.label)
+            throw RemoteError(status: 400, "bad_request", "This revision was not requested.", server.label)
         }
         let promise = Promise<RemoteError?>()
         openRevisions += 1
@@ -126,7 +126,7 @@ extension CouchbaseLink {
         arrive(Arrival(id: id, revision: revision, content: .failure(error), answer: Promise()))
     }
 
-    // MARK: Blobs that the server may ask for
+    // MARK: Blobs that the server may fetch
 
     func absence(_ reason: String) -> RemoteError {
         RemoteError(status: 404, "not_found", reason, server.label)
@@ -178,7 +178,7 @@ extension CouchbaseLink {
 }
 
 /// The content of a blob that comes from a server.
-private actor ContentBody: BodyStream {
+actor ContentBody: BodyStream {
     private let blip: BLIPSession
     private let server: CouchbaseServer
     private var response: BLIPSession.Response?

@@ -7,7 +7,7 @@ import RoostWire
 /// One connection to a server of Couchbase Lite's protocol, for one collection: sends requests, and keeps what the server sends until
 /// the peer takes it.
 ///
-/// Where the connection fails, everyone who waits for something of it gets the error. It is not opened again; the next try makes another.
+/// When the connection fails, every task that waits for it gets the error. It is not reopened; the next try opens another.
 actor CouchbaseLink {
     /// A revision by its document and its name there.
     struct Key: Hashable, Sendable {
@@ -86,12 +86,12 @@ actor CouchbaseLink {
     private var lists: [List] = []
     private var listReader: Promise<Void>?
     /// Whether a subscription is open that has lists for ``nextList()``.
-    private(set) var isSubscribed = false
+    private var isSubscribed = false
     private var isContinuous = false
     private var hasReachedEnd = false
     private var lookUp: LookUp?
 
-    /// Those that were asked for and have not come.
+    /// The revisions that were requested and have not arrived.
     var expected: Set<Key> = []
     /// The server's lists and revisions that have no answer yet.
     var openLists = 0
@@ -160,7 +160,7 @@ actor CouchbaseLink {
         do {
             let reply = try await request(BLIPMessage(["Profile": "getCollections"], body: body))
             guard let found = try? FleeceDocument(json: reply.body).root.array, found.count == 1 else {
-                throw malformed("it answered for other collections than were asked for")
+                throw malformed("it returned other collections than were requested")
             }
             guard found[0].kind == .dictionary else {
                 throw RemoteError(
@@ -207,8 +207,8 @@ actor CouchbaseLink {
         else { return }
         fail(
             TransportError(
-                .timedOut, "\(server.label) did not send within \(server.idleSeconds) s what was asked for."))
-        blip.close(WebSocketClose(1008, "Something that was asked for did not arrive."))
+                .timedOut, "\(server.label) did not send within \(server.idleSeconds) s what was requested."))
+        blip.close(WebSocketClose(1008, "Something that was requested did not arrive."))
     }
 
     // MARK: Requests

@@ -26,7 +26,7 @@ extension CouchbasePeer {
 
     /// Proposes the winners among some leaves; answers those that the server lacks.
     ///
-    /// Those that it does not take are answered, too: sending them tells why.
+    /// Returns those that it refuses, too: ``send(_:)`` reports the reason.
     func propose(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
         var wanted: [WantedRevisions] = []
         for start in stride(from: 0, to: offered.count, by: Self.listSize) {
@@ -190,7 +190,7 @@ extension CouchbasePeer {
         else {
             throw TransportError(
                 .malformed,
-                "\(server.label) does not keep to the protocol: it answers other proposals than were made.")
+                "\(server.label) does not keep to the protocol: it answers other proposals than it got.")
         }
         return answers
     }

@@ -37,6 +37,8 @@ actor CouchbasePeer: ReplicationPeer {
     private let isContinuous: Bool
     private var opening: Task<CouchbaseLink, any Error>?
     private var pending: [Pending] = []
+    /// Whether a subscription was begun that has not reached its end.
+    private var isSubscribed = false
     /// The present position in the server's changes.
     private var position: SourcePosition?
     /// Documents of which a revision that was wanted did not come, for once more before a pull ends.
@@ -81,7 +83,7 @@ actor CouchbasePeer: ReplicationPeer {
     func rest() async {
         let task = opening
         opening = nil
-        (pending, absent, proposals) = ([], [], [:])
+        (pending, absent, proposals, isSubscribed) = ([], [], [:], false)
         task?.cancel()
         if let link = try? await task?.value { await link.close() }
     }
@@ -115,7 +117,8 @@ actor CouchbasePeer: ReplicationPeer {
         after position: SourcePosition?, limit: Int, _ selection: ReplicationSelection
     ) async throws -> ChangeBatch {
         let link = try await link()
-        if await !link.isSubscribed, self.position == nil || position != self.position {
+        if !isSubscribed {
+            isSubscribed = true
             self.position = position
             var properties = try Self.filter(selection)
             properties["versioning"] = "rev-trees"
@@ -139,6 +142,7 @@ actor CouchbasePeer: ReplicationPeer {
         case .end:
             let end = self.position ?? SourcePosition(json: "0")
             self.position = end
+            isSubscribed = isContinuous
             guard !isContinuous, !absent.isEmpty else {
                 pending.append(.nothing)
                 return ChangeBatch(documents: [], position: end, pending: 0, isLast: true)
@@ -171,7 +175,7 @@ actor CouchbasePeer: ReplicationPeer {
     }
 
     func leaves(of ids: [String]) async throws -> [ChangedDocument] {
-        // A list of no IDs could stand for all documents.
+        // A server could take a list without IDs for all documents.
         guard !ids.isEmpty else {
             pending.append(.nothing)
             return []
@@ -333,7 +337,7 @@ actor CouchbasePeer: ReplicationPeer {
 }
 
 extension RemoteError {
-    /// What a server is told that waits for a revision to be stored.
+    /// The answer to a server whose revision was not stored.
     fileprivate init(_ problem: ReplicationProblem, _ label: String) {
         let cause = problem.cause as? RemoteError
         self.init(

@@ -10,7 +10,7 @@ import RoostWire
 
 /// A database behind Couchbase Lite's protocol, and how a connection to it is opened.
 struct CouchbaseServer: Sendable {
-    /// The largest BLIP frame that is taken; senders make none above 16 KiB.
+    /// The largest BLIP frame that is accepted; senders send none above 16 KiB.
     static let longestFrame = 64 << 10
     private static let subprotocol = "BLIP_3+CBMobile_3"
 
@@ -81,7 +81,7 @@ struct CouchbaseServer: Sendable {
     /// - Throws: ``TransportError``; ``RemoteError`` where the server refuses it; `CancellationError`.
     func connect() async throws -> any OpenedWebSocket { try await dial() }
 
-    /// What the end of a connection is to those who wait for something of it.
+    /// The error of everything that waits for a connection when it ends.
     func error(_ close: WebSocketClose) -> TransportError {
         let reason = close.reason.isEmpty ? "" : ": \(close.reason)"
         switch close.code {

@@ -1,14 +1,14 @@
 import RoostBLIP
 import Synchronization
 
-/// Bounds what a connection holds of what has arrived. Who wants more waits, and the server with it.
+/// Bounds what a connection holds of what has arrived. Further reservations wait, and the server with them.
 final class LinkMemory: BLIPMemory {
     private struct State {
         var held = 0
         var waiters: [(bytes: Int, promise: Promise<Void>)] = []
 
         mutating func take(_ bytes: Int) -> Bool {
-            // What is larger than all of it goes alone.
+            // A reservation larger than the limit is granted alone.
             guard held == 0 || held + bytes <= LinkMemory.most else { return false }
             held += bytes
             return true

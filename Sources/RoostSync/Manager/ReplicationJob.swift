@@ -26,7 +26,7 @@ struct ReplicationJob: Sendable {
     }
 
     let request: ReplicationRequest
-    /// The document of `_replicator` that asks for it; `nil` where a request did.
+    /// The document of `_replicator` that requested it; `nil` for a request to `_replicate`.
     let document: String?
     /// How often it has begun, so that what comes late from an earlier run is known as such.
     private(set) var run = 0
@@ -82,7 +82,7 @@ struct ReplicationJob: Sendable {
             [Event(time: lastUpdated, type: type, reason: reason)] + history.prefix(Self.longestHistory - 1)
     }
 
-    // MARK: What is told of it
+    // MARK: Rows
 
     private var stateName: String {
         switch state {

@@ -36,13 +36,13 @@ package struct ReplicationRequest: Sendable {
     package let isCancellation: Bool
     /// Names the job: the same endpoints and the same selection have the same name.
     package let id: String
-    /// All that was asked, but for what a manager writes.
+    /// The request's members, without those that a manager writes.
     private let body: NamedValues<DocumentValue>
 
     /// - Throws: ``ReplicationRequestError``.
     package init(_ body: DocumentValue) throws {
         guard case .dictionary(let members) = body else {
-            throw ReplicationRequestError("A replication is asked for by a JSON object.")
+            throw ReplicationRequestError("A request for a replication must be a JSON object.")
         }
         var body = members
         for (name, _) in members where name.begins(with: "_") { body[name] = nil }
@@ -65,11 +65,11 @@ package struct ReplicationRequest: Sendable {
 
     static let continuousSuffix = "+continuous"
 
-    /// Whether both ask the same.
+    /// Whether both request the same.
     package func isSame(as other: Self) -> Bool { body == other.body }
 }
 
-/// Why a replication can't be what was asked.
+/// Why a requested replication is impossible.
 package struct ReplicationRequestError: Error, CustomStringConvertible {
     package let description: String
 

@@ -7,10 +7,10 @@ import RoostWire
     import Foundation
 #endif
 
-/// Runs the replications that the documents of a database ask for, as CouchDB's `_replicator` does.
+/// Runs the replications that the documents of a database request, as CouchDB's `_replicator` does.
 ///
 /// A document becomes a job, changed it becomes another one, and deleted it ends it. What a job came to is written into its
-/// document. After a crash of the program, all begin again where they were, by their checkpoints. Only so many run at a time, and
+/// document. After a crash of the program, all continue from their checkpoints. A limited number runs at a time, and
 /// those that would run for ever take turns.
 public actor ReplicatorManager {
     /// How many jobs run, and when.
@@ -44,7 +44,7 @@ public actor ReplicatorManager {
 
         /// - Parameters:
         ///   - open: The database of a name; `nil` where there is none.
-        ///   - create: The database of a name, made if there is none.
+        ///   - create: Returns the database of a name, and creates it if there is none.
         public init(
             open: @escaping @Sendable (_ name: String) throws -> DocumentCollection?,
             create: @escaping @Sendable (_ name: String) throws -> DocumentCollection
@@ -54,7 +54,7 @@ public actor ReplicatorManager {
         }
     }
 
-    /// The database of the documents that ask for replications.
+    /// The database of the documents that request replications.
     public static let databaseName = "_replicator"
 
     private let databases: Databases
@@ -69,7 +69,7 @@ public actor ReplicatorManager {
         self.options = options
     }
 
-    /// Begins to look at the documents, and makes their database if there is none. Doing it twice does nothing.
+    /// Starts to follow the documents, and creates their database if there is none. A second call has no effect.
     public func start() {
         guard watching == nil else { return }
         watching = Task { [weak self] in
@@ -81,7 +81,7 @@ public actor ReplicatorManager {
                         try await self?.look(at: change.id, in: collection)
                     }
                 } catch {}
-                // The database was closed or deleted, or can't be read: another look in a moment.
+                // The database was closed or deleted, or can't be read: retry after a second.
                 try? await Task.sleep(for: .seconds(1))
             }
         }
@@ -159,7 +159,7 @@ public actor ReplicatorManager {
         schedule()
     }
 
-    /// Begins jobs that wait, the one that has waited longest first; makes room for them where others ran long enough.
+    /// Starts pending jobs, the longest pending first, and pauses others that have run long enough.
     private func schedule() {
         let now = Date()
         for (id, job) in jobs {
@@ -306,7 +306,7 @@ public actor ReplicatorManager {
         return .cancelled(job.request.id)
     }
 
-    // MARK: What is told
+    // MARK: Rows of the scheduler
 
     /// The rows of `_scheduler/jobs`, by name.
     package func jobRows() -> [(id: String, row: DocumentValue)] {

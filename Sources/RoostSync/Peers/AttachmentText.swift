@@ -53,7 +53,7 @@ struct AttachmentText {
         return (Array(try DocumentValue.dictionary(document).json().utf8), attachments)
     }
 
-    /// Whether there may be attachments in a text, as their property's name or an escape that may stand for a part of it tells.
+    /// Whether a text may name attachments: it has their property's name, or an escape that may be a part of it.
     /// Most documents have none, and need not be parsed and written again for that.
     private static func mayNameAttachments(_ json: [UInt8]) -> Bool {
         let name = Array("_attachments".utf8)

@@ -63,7 +63,7 @@ extension DatabasePeer {
         return try problems + failures.problems()
     }
 
-    /// Revisions made ready by `prepare`, which stores their attachments, several at a time; and those that can't be.
+    /// Revisions that `prepare`, which stores their attachments, has prepared, several at a time; and those at which it failed.
     private func withContents(
         of revisions: [CarriedRevision], _ failures: SharedServerFailures,
         _ prepare: @escaping @Sendable (CarriedRevision) async throws -> Prepared
@@ -97,7 +97,7 @@ extension DatabasePeer {
         /// With contents that were stored for it, and go unless it is inserted.
         indirect case withContents(Prepared, [Blob])
 
-        /// Whether content of attachments stands in its text.
+        /// Whether its text contains content of attachments.
         var hasInlineContents: Bool {
             guard case .incoming(let document) = self else { return false }
             return document.attachments?.contains { $0.value.isInline } == true

@@ -165,7 +165,7 @@ package struct DatabasePeer: ReplicationPeer {
 }
 
 extension CollectionSnapshot {
-    /// The sequence that `position` stands for here: 0 for one of another history.
+    /// The sequence of `position`; 0 for one of another history.
     fileprivate func sequence(of position: SourcePosition?) -> UInt64 {
         guard let text = position?.json.dropFirst().dropLast() else { return 0 }
         let parts = text.split(separator: "-")
@@ -180,7 +180,7 @@ extension CollectionSnapshot {
     }
 }
 
-/// The content of a blob, read as it is asked for.
+/// The content of a blob, read on demand.
 actor BlobBody: BodyStream {
     private let reader: BlobReader
 

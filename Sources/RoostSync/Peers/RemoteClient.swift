@@ -3,7 +3,7 @@ import Roost
 import RoostBytes
 import RoostWire
 
-/// Asks a database behind CouchDB's HTTP API.
+/// Sends requests to a database behind CouchDB's HTTP API.
 struct RemoteClient: Sendable {
     /// The database's name, not encoded.
     let database: String
@@ -110,7 +110,7 @@ struct RemoteClient: Sendable {
         }
     }
 
-    /// Something else than CouchDB's API would have it.
+    /// The error for an answer that is not CouchDB's API.
     func malformed(_ reason: String) -> RemoteError {
         RemoteError(
             status: 502, "malformed_answer", "The server does not speak CouchDB's API here: \(reason).",
@@ -167,7 +167,7 @@ struct RemoteRequest: Sendable {
     }
 }
 
-/// What a server refused, in its own words.
+/// A refusal by a server, in its own words.
 public struct RemoteError: Error, Sendable, CustomStringConvertible {
     /// The status of its answer; 200 where it refused one document among others.
     public let status: Int
@@ -175,7 +175,7 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
     public let kind: String
     /// Its reason.
     public let reason: String
-    /// The address of the database that was asked for, without credentials.
+    /// The address of the database, without credentials.
     public let database: String
 
     init(_ answer: FleeceValue?, status: Int, database: String) {
@@ -188,7 +188,7 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
         (self.status, self.kind, self.reason, self.database) = (status, kind, reason, database)
     }
 
-    /// So much of a server's text as a list of errors can hold.
+    /// A server's text, shortened for a list of errors.
     private static func shortened(_ text: String?) -> String? { text.map { String($0.prefix(500)) } }
 
     /// Whether the same might succeed later: the server is busy or broken, or could not be understood this time.
@@ -197,13 +197,13 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
     /// Whether a request with several documents may have been refused for what one of them is.
     var mayBeOfOneDocument: Bool { [400, 409, 412, 413, 414, 415, 417, 422].contains(status) }
 
-    /// Whether the server failed at what it was asked, which may be for what one document is.
+    /// Whether the server failed at the request, which may be because of one document.
     var isServerFailure: Bool { status == 500 }
 
-    /// Whether the one who asks may not write here.
+    /// Whether the user may not write here.
     var refusesWriting: Bool { [401, 403, 405].contains(status) }
 
-    /// Whether it says something of one document only: not that the server does not know who asks, or has no such database.
+    /// Whether it concerns one document only, and not the credentials or the database.
     var isOfOneDocument: Bool {
         let isOfDatabase = status == 401 || (status == 404 && Self.absences.contains(reason))
         return (200..<500).contains(status) && !isTemporary && !isOfDatabase
@@ -216,13 +216,13 @@ public struct RemoteError: Error, Sendable, CustomStringConvertible {
     public var description: String { "\(database): \(status) \(kind)\(reason.isEmpty ? "" : ", \(reason)")" }
 }
 
-/// Says with each request who asks, and renews what says it.
+/// Adds credentials to requests, and renews them.
 actor Authentication {
     private let credentials: RemoteDatabase.Credentials
     private let transport: any Transport
-    /// What requests say; `nil` until it has been asked for.
+    /// The fields of requests; `nil` until they are first needed.
     private var fields: HTTPHeaders?
-    /// How often the fields were asked for, so that requests that fail together renew them once.
+    /// How often the fields were made, so that requests that fail together renew them once.
     private(set) var version = 0
 
     private static let cookieName = "AuthSession"
@@ -232,7 +232,7 @@ actor Authentication {
         self.transport = transport
     }
 
-    /// The fields that tell a server who asks.
+    /// The fields that identify the client to a server.
     ///
     /// - Throws: ``RemoteError`` where it takes no name and password; what the program's own function throws.
     func current() async throws -> (fields: HTTPHeaders, version: Int) {
@@ -243,7 +243,7 @@ actor Authentication {
         return (made, version)
     }
 
-    /// Forgets fields that a server has refused; answers whether others may do better.
+    /// Discards fields that a server has refused, and returns whether others may do better.
     func refuse(_ refused: Int) -> Bool {
         switch credentials {
         case .none, .basic, .bearer: return false
@@ -277,7 +277,7 @@ actor Authentication {
         var response = try await transport.send(request)
         var fields = HTTPHeaders()
         if response.status == 401, Self.wantsBasic(response) {
-            // CouchDB with `require_valid_user`, or a proxy before it, wants to know who asks already here. A proxy goes on to.
+            // CouchDB with `require_valid_user`, or a proxy before it, wants credentials already here. A proxy wants them in later requests, too.
             fields = Self.basic(name, password)
             request = .json("POST", "/_session", body)
             request.headers["Authorization"] = fields["Authorization"]

@@ -221,7 +221,7 @@ extension RemotePeer {
     }
 }
 
-/// A stream that is opened when it is first asked for bytes.
+/// A stream that is opened when it is first read.
 private actor DeferredBody: BodyStream {
     private let open: @Sendable () async throws -> any BodyStream
     private var stream: (any BodyStream)?

@@ -25,7 +25,7 @@ package final class RemotePeer: ReplicationPeer {
     package func identity() async throws -> String {
         let server = try await client.json(client.root)
         let database = try await client.json(client.get(""))
-        // A server says who it is, so that it may be reached by another address; others are known by their databases.
+        // A server's UUID is the same at every address; servers without one are identified by their databases.
         let uuid = server["uuid"].string ?? database["instance_start_time"].string ?? ""
         return "\(uuid)/\(client.database)"
     }
@@ -209,7 +209,7 @@ package final class RemotePeer: ReplicationPeer {
         failures.hasAnswered = true
         guard let results = JSONParts.member("results", of: answer[...]).flatMap(JSONParts.elements),
             results.count == asked.count
-        else { throw client.malformed("it answered another number of documents than were asked for") }
+        else { throw client.malformed("it returned another number of documents than were requested") }
         for ((document, revision), result) in zip(asked, results) {
             let entries = JSONParts.member("docs", of: result).flatMap(JSONParts.elements) ?? []
             for entry in entries { try add(entry, document, revision, selection, to: &read) }
@@ -295,7 +295,7 @@ package final class RemotePeer: ReplicationPeer {
 }
 
 extension RemoteError {
-    /// Whether the server does not know what was asked of it; one without the database says that.
+    /// Whether the server does not know the request. A server without the database gives another reason.
     fileprivate var meansNoSuchRequest: Bool {
         status == 405 || status == 501 || (status == 404 && isOfOneDocument)
     }
@@ -312,9 +312,9 @@ extension SourcePosition {
 // MARK: - Document by document
 
 extension RemotePeer {
-    /// How many documents are asked for at a time.
+    /// How many documents are requested at a time.
     private static let atATime = 8
-    /// How many revisions are asked for in one URL, which servers and proxies take up to some thousand bytes of.
+    /// How many revisions are requested in one URL, which servers and proxies take up to some thousand bytes of.
     private static let mostRevisions = 50
 
     /// Reads revisions document by document, from a server without `_bulk_get`.
@@ -366,7 +366,7 @@ extension RemotePeer {
         return read
     }
 
-    /// The revisions of a document that the server gives. It may leave out some and answer in another order.
+    /// The revisions of a document that the server returns. It may omit some and use another order.
     private func entries(
         _ id: String, _ asked: [RevisionID]
     ) async throws -> [(revision: RevisionID, entry: ArraySlice<UInt8>)] {

@@ -6,7 +6,7 @@ import RoostWire
 ///
 /// All calls may be repeated: writing a revision that is known already changes nothing.
 package protocol ReplicationPeer: Sendable {
-    /// What tells the database from all others, without secrets. Part of the replication's ID.
+    /// Identifies the database, without secrets. Part of the replication's ID.
     func identity() async throws -> String
 
     /// The source of the function that this source's server filters its changes by; `nil` where there is none, or the server has none
@@ -17,7 +17,7 @@ package protocol ReplicationPeer: Sendable {
     ///
     /// - Parameters:
     ///   - position: Where to go on; `nil` for the beginning. One that the database does not know, because it was restored or
-    ///     made anew, counts as the beginning.
+    ///     created again, counts as the beginning.
     ///   - limit: How many documents at most.
     ///   - selection: Which documents, and which of their leaves.
     func changes(
@@ -98,7 +98,7 @@ package struct ChangedDocument: Sendable {
     package var problems: [ReplicationProblem] = []
 }
 
-/// Changes that stand one after another at the source.
+/// Consecutive changes of the source.
 package struct ChangeBatch: Sendable {
     /// Those that are selected.
     package let documents: [ChangedDocument]
@@ -124,7 +124,7 @@ package struct ReadRevisions: Sendable {
     var carried: [CarriedRevision] = []
     /// The revisions that were given and can't be carried.
     var problems: [ReplicationProblem] = []
-    /// The revisions that the source may give when it is asked once more.
+    /// The revisions that the source may return in another try.
     var withheld: [Withheld] = []
     /// The revisions that the source will give, in further reads.
     var remaining: [WantedRevisions] = []
@@ -165,7 +165,7 @@ package struct WantedRevisions: Sendable {
     package let possibleAncestors: [RevisionID]
 }
 
-/// A revision on its way. The content of its attachments stays at the source until it is asked for.
+/// A revision that is being carried. The content of its attachments stays at the source until it is read.
 package struct CarriedRevision: Sendable {
     package let id: String
     package let revision: RevisionID
@@ -184,7 +184,7 @@ package struct CarriedRevision: Sendable {
 
     /// What the revision is.
     package enum Content: Sendable {
-        /// A document of a database in this process, with its history, and what makes its JSON text.
+        /// A document of a database in this process, with its history, and a function that returns its JSON text.
         case stored(Document, history: [RevisionID], json: @Sendable () throws -> [UInt8])
         /// JSON text as CouchDB's API gives it: with `_revisions`, and attachments as stubs.
         case json([UInt8])

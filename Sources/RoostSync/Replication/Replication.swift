@@ -2,7 +2,7 @@ import Roost
 import Synchronization
 
 /// A replication under way. It runs until it has carried everything, or, when it is continuous, until it is stopped or
-/// nobody holds this any more. Can be used from any thread.
+/// no reference to this remains. Can be used from any thread.
 ///
 /// ```swift
 /// let replication = try notes.replicate(with: others)
@@ -14,7 +14,7 @@ public final class Replication: Sendable {
     private let gate: Gate
     private let task: Task<Void, Never>
 
-    /// - Parameter local: The collection that `here` is, the conflicts of which can be settled; `nil` for one elsewhere.
+    /// - Parameter local: The collection that `here` is, whose conflicts can be resolved; `nil` for one elsewhere.
     init(
         _ here: any ReplicationPeer, _ there: any ReplicationPeer, resolvingIn local: DocumentCollection?,
         _ options: ReplicationOptions
@@ -37,10 +37,10 @@ public final class Replication: Sendable {
 
     deinit { task.cancel() }
 
-    /// How it stands.
+    /// The current status.
     public var status: ReplicationStatus { board.status }
 
-    /// How it stands, now and whenever that changes; who is slow gets the newest only. Ends with the replication.
+    /// The status, now and whenever it changes. A slow consumer gets only the newest. The stream ends with the replication.
     public var updates: AsyncStream<ReplicationStatus> { board.updates() }
 
     /// Waits for the end.
@@ -74,7 +74,7 @@ public final class Replication: Sendable {
 struct ReplicationRunner: Sendable {
     let here: any ReplicationPeer
     let there: any ReplicationPeer
-    /// The collection whose conflicts are settled.
+    /// The collection whose conflicts are resolved.
     let local: DocumentCollection?
     let options: ReplicationOptions
     let board: StatusBoard
@@ -167,7 +167,7 @@ struct ReplicationRunner: Sendable {
         }
     }
 
-    /// Settles conflicts of documents that came.
+    /// Resolves conflicts of documents that have arrived.
     private func resolve(_ ids: [String]) async throws {
         guard let resolver = options.resolver, let local else { return }
         for id in Set(ids.map { ByteKey($0) }).map(\.text) {
@@ -212,7 +212,7 @@ extension ReplicationOptions.Retry {
     }
 }
 
-/// The status of a replication, and who wants to know of it.
+/// The status of a replication, and its listeners.
 final class StatusBoard: Sendable {
     private struct State {
         var status = ReplicationStatus()
@@ -264,7 +264,7 @@ final class Gate: Sendable {
 
     func close() { state.withLock { $0.isClosed = true } }
 
-    /// Lets everybody through, those who wait for a time too.
+    /// Lets all tasks through, also those that wait for some time.
     func open() {
         let waiting = state.withLock { state in
             state.isClosed = false
@@ -279,7 +279,7 @@ final class Gate: Sendable {
     /// Waits while the gate is closed, or until the task is cancelled.
     func pass() async { await wait { $0.isClosed } }
 
-    /// Waits `seconds`, or until somebody opens the gate or the task is cancelled.
+    /// Waits `seconds`, or until the gate is opened or the task is cancelled.
     func wait(seconds: Double) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait { _ in true } }

@@ -1,6 +1,6 @@
 import Roost
 
-/// How two databases are made to agree.
+/// The options of a replication.
 public struct ReplicationOptions: Sendable {
     /// Which way revisions go.
     public enum Direction: Sendable, Hashable {
@@ -27,7 +27,7 @@ public struct ReplicationOptions: Sendable {
     /// How long an attachment may be, in bytes, that is pulled from elsewhere, whatever length the source states. A revision with a
     /// longer one is a problem of that document. Default: 1 GiB.
     public var longestAttachment: UInt64 = 1 << 30
-    /// Settles conflicts that came from there, here; `nil` leaves them to the program.
+    /// Resolves conflicts that a pull brings; `nil` leaves them to the program.
     public var resolver: ConflictResolver?
     /// How long a failed try is waited after, in seconds: at first, doubling up to `longest`, with a random part.
     public var retry = Retry()
@@ -53,7 +53,7 @@ public struct ReplicationOptions: Sendable {
     var attempts: Int { retry.attempts ?? (isContinuous ? .max : 5) }
 }
 
-/// Settles the conflicts of a document after revisions of it have come.
+/// Resolves the conflicts of a document after a pull has brought revisions of it.
 public struct ConflictResolver: Sendable {
     /// What becomes of the document.
     public enum Outcome: Sendable {
@@ -67,7 +67,7 @@ public struct ConflictResolver: Sendable {
 
     private let resolve: @Sendable (_ leaves: [Document]) throws -> Outcome
 
-    /// A function of the live leaves, the winner first. It must come to the same end wherever it runs, or peers undo each
+    /// A function of the live leaves, the winner first. It must return the same outcome on every peer, or peers undo each
     /// other's work.
     public init(_ resolve: @escaping @Sendable (_ leaves: [Document]) throws -> Outcome) {
         self.resolve = resolve
@@ -142,7 +142,7 @@ public struct ReplicationSelection: Sendable {
 
 /// A function that chooses documents, deleted ones too: one that is not let through stays unknown to the target.
 ///
-/// A change of the function needs another version: the replication then begins anew, since documents that it passed over
+/// A change of the function needs another version: the replication then starts over, since documents that it skipped
 /// before may be wanted now.
 public struct ReplicationFilter: Sendable {
     /// The filter's name.
@@ -150,7 +150,7 @@ public struct ReplicationFilter: Sendable {
     /// The version of its function.
     public let version: String
     /// Whether a revision is to be carried. Called on threads of Roost's own. What it throws keeps the document back and is
-    /// told as a problem.
+    /// reported as a problem.
     public let admits: @Sendable (Document) throws -> Bool
 
     /// A filter of that name.

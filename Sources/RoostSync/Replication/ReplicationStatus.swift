@@ -1,7 +1,7 @@
 import Roost
 import Synchronization
 
-/// How a replication stands.
+/// The status of a replication.
 public struct ReplicationStatus: Sendable {
     /// What it is doing.
     public enum Phase: Sendable {
@@ -55,7 +55,7 @@ public struct ReplicationStatus: Sendable {
     /// What did not come from there, and what did not go there.
     var pullFailures = FailureList()
     var pushFailures = FailureList()
-    /// The documents whose conflicts could not be settled.
+    /// The documents whose conflicts could not be resolved.
     var unresolved = FailureList()
 }
 
@@ -194,10 +194,10 @@ struct ServerFailures {
     /// Whether the server has answered for documents otherwise.
     var hasAnswered = false
 
-    /// So often a document is tried alone: a server fails now and then for other reasons.
+    /// How often a document is tried alone: a server sometimes fails for other reasons.
     static let tries = 6
 
-    /// After so many documents a server that has answered for none counts as broken.
+    /// A server that has failed at this number of documents and answered for none counts as broken.
     private static let mostUnanswered = 4
 
     /// - Throws: The error of a server that is broken.

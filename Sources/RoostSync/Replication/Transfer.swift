@@ -17,18 +17,18 @@ struct Transfer: Sendable {
     let source: any ReplicationPeer
     let target: any ReplicationPeer
     let options: ReplicationOptions
-    /// Told what was done, and what is not carried.
+    /// Called with the counts, and with what is not carried.
     let report: @Sendable (ReplicationCounts, FailureList, Checkpoint) -> Void
     /// Called with the documents whose revisions the target has just got.
     let arrived: @Sendable ([String]) async throws -> Void
 
     /// How many parts of a batch, of the size that the source reads at once, are under way at a time.
     static let parallelParts = 4
-    /// Checkpoints are saved after so many batches, and whenever there is nothing left.
+    /// Checkpoints are saved after this number of batches, and when all changes are carried.
     private static let checkpointInterval = 10
 
-    /// Carries everything that there is; then, if it is continuous, what comes, without end. Another version of the source's filter
-    /// begins again.
+    /// Carries all changes; then, if it is continuous, further ones, without end. Starts over when the source's filter has another
+    /// version.
     func run(whenIdle: @Sendable () -> Void) async throws {
         repeat {
             let code = try await source.filterCode(options.selection)
@@ -115,7 +115,7 @@ struct StandstillError: Error, CustomStringConvertible {
 // MARK: - Carrying
 
 extension Transfer {
-    /// Carries what the target lacks of some documents; answers what could not be carried.
+    /// Carries what the target lacks of some documents, and returns what could not be carried.
     func carry(
         _ documents: [ChangedDocument], _ counts: inout ReplicationCounts
     ) async throws -> [ReplicationProblem] {
@@ -136,9 +136,9 @@ extension Transfer {
         return problems
     }
 
-    /// Tries again what an earlier run could not carry; answers what can't be carried now, either.
+    /// Retries what an earlier run could not carry, and returns what still can't be carried.
     ///
-    /// A revision that the source has no longer as a leaf is passed over: what took its place is among the changes.
+    /// Skips a revision that is no longer a leaf at the source: its successor is among the changes.
     func retry(
         _ failures: [Checkpoint.Failure], _ counts: inout ReplicationCounts
     ) async throws -> [ReplicationProblem] {
@@ -192,7 +192,7 @@ extension Transfer {
         }
     }
 
-    /// Reads revisions; asks once more for those that the source did not give, such as a cluster whose node lags behind or whose worker
+    /// Reads revisions, and requests once more those that the source did not return, such as a cluster whose node lags behind or whose worker
     /// died. Nothing that the source still has is passed over.
     private func read(_ part: [WantedRevisions]) async throws -> (
         carried: [CarriedRevision], problems: [ReplicationProblem], remaining: [WantedRevisions]
@@ -216,7 +216,7 @@ extension Transfer {
     }
 }
 
-/// What `work` makes of each of `elements`, in their order, with at most `limit` of them under way.
+/// The results of `work` for each of `elements`, in their order, with at most `limit` of them running.
 ///
 /// - Throws: The first error of `work`; what is under way then is cancelled.
 func concurrently<Element: Sendable, Made: Sendable>(

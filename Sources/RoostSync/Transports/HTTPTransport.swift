@@ -19,7 +19,7 @@ public final class HTTPTransport: Transport {
     static let userAgent = "Roost"
     private static let mostRedirects = 5
 
-    /// A transport to the server of that address, such as `https://couch.example.org`. A path in it stands before those of all
+    /// A transport to the server of that address, such as `https://couch.example.org`. A path in it is put before those of all
     /// requests; a user and a password in it are not looked at.
     ///
     /// - Throws: `invalidAddress`.
@@ -94,7 +94,7 @@ public struct HTTPOptions: Sendable {
     /// Seconds for a whole request with its answer; `nil` for any time, as large attachments on slow networks need. Default:
     /// `nil`.
     public var requestSeconds: Double?
-    /// Certificates in PEM that are trusted beside those that the system trusts: of a server that signs its own, or of a
+    /// Certificates in PEM that are trusted in addition to the system's: of a server that signs its own, or of a
     /// company's authority.
     public var certificates: String?
     /// Where not empty, the server's public key must be one of these: SHA-256 of the key's SubjectPublicKeyInfo, in base64
@@ -139,13 +139,13 @@ enum WebSocketAnswer: Sendable {
     case refused(HTTPResponse)
 }
 
-/// What is asked of a server to open a WebSocket.
+/// A request to open a WebSocket.
 struct WebSocketOpening: Sendable {
     /// Path and query, percent-encoded.
     let target: String
     /// The subprotocols, the best first.
     let protocols: [String]
-    /// Fields of the request beside those of the handshake.
+    /// Fields of the request in addition to those of the handshake.
     let headers: HTTPHeaders
     /// The largest message that the server may send, in bytes.
     let longestMessage: Int
@@ -182,7 +182,7 @@ enum OutgoingBody: Sendable {
         self = .stream([first, second], then: stream, length: length)
     }
 
-    /// The same body from its beginning, for a session that has to send it once more; `nil` where it can't be made again.
+    /// The same body from its beginning, for a session that has to send it again; `nil` where that is impossible.
     var again: OutgoingBody? {
         guard case .stream(_, let stream, let length) = self, let stream = stream as? RepeatableBody else {
             return nil
@@ -212,7 +212,7 @@ enum OutgoingBody: Sendable {
     }
 }
 
-/// A body that can be made again, as a session asks for when the connection on which it began to send it was closed.
+/// A body that can be restarted, which a session needs when the connection on which it began to send it was closed.
 actor RepeatableBody: BodyStream {
     private let make: @Sendable () -> any BodyStream
     private let stream: any BodyStream

@@ -66,7 +66,7 @@ struct ServerAddress: Sendable, Equatable {
                 .invalidAddress, "An address such as http://localhost:5984/notes has a host.")
         }
         self.scheme = scheme
-        // An address of version 6 stands in brackets, with or without which it comes here.
+        // An address of version 6 gets brackets; Foundation returns it with or without them.
         let isBare = host.contains(":") && !host.hasPrefix("[")
         self.host = isBare ? "[\(host.lowercased())]" : host.lowercased()
         let port = url.port ?? (scheme == "https" ? 443 : 80)

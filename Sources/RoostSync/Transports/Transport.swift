@@ -2,7 +2,7 @@ import RoostWire
 
 /// Carries requests to a server and its answers back.
 ///
-/// It must not follow a redirect to another host with credentials, nor store more of a body than was asked for. It may be used
+/// It must not follow a redirect to another host with credentials, nor buffer more of a body than is read. It may be used
 /// from any thread.
 public protocol Transport: Sendable {
     /// Sends a request whose target begins at the server's root.
@@ -22,7 +22,7 @@ public struct LocalTransport: Transport {
     public func send(_ request: HTTPRequest) async -> HTTPResponse { await respond(request) }
 }
 
-/// What kept a request from being answered.
+/// The reason that a request has no answer.
 public struct TransportError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of failures. More may come.
     public struct Code: Sendable, Equatable, CustomStringConvertible {

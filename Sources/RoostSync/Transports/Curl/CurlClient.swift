@@ -43,7 +43,7 @@
 
     typealias PlatformClient = CurlClient
 
-    /// One request and its answer, between the task that asks and the thread on which curl works.
+    /// One request and its answer, between the calling task and the thread on which curl works.
     ///
     /// Neither side waits for the other with its thread: curl pauses the transfer where there is nothing to send, or no room for
     /// what comes, and the task is resumed when that changes.
@@ -126,7 +126,7 @@
 
         static var now: UInt64 { DispatchTime.now().uptimeNanoseconds }
 
-        // MARK: The task's side
+        // MARK: The calling side
 
         /// Waits for the head of the answer.
         func waitForHead() async throws -> Head {
@@ -312,7 +312,7 @@
     }
 
     extension CurlExchange.Head {
-        /// Takes a line with its end. The head is whole after an empty one, unless it only tells that another follows.
+        /// Takes a line with its end. The head is complete after an empty line, unless its status announces another head.
         mutating func take(_ line: String) {
             let text = HTTPHeaders.trimmed(line.filter { $0 != "\r\n" && $0 != "\n" })
             if text.isEmpty {
@@ -327,7 +327,7 @@
     }
 
     extension UInt64 {
-        /// The time so many seconds after this one, in nanoseconds.
+        /// The time the given number of seconds later, in nanoseconds.
         fileprivate func advanced(bySeconds seconds: Double) -> UInt64 {
             let nanoseconds = UInt64(Swift.min(Swift.max(seconds, 0), 1e9) * 1e9)
             return addingReportingOverflow(nanoseconds).overflow ? .max : self + nanoseconds

@@ -128,7 +128,7 @@
         }
     }
 
-    /// A transfer of curl's, on the thread of its loop. What curl is told of stays as long as this.
+    /// A transfer of curl's, on the thread of its loop. The pointers that curl gets are valid as long as this.
     @safe final class CurlHandle {
         let exchange: CurlExchange
         private let connection: CurlConnection
@@ -189,7 +189,7 @@
         }
 
         private func setHeaders(_ headers: HTTPHeaders) {
-            // Waiting to be asked for the body costs a round trip, and a second where nobody asks.
+            // Waiting for `100 Continue` costs a round trip, and a second where it does not come.
             var texts = ["Expect:"]
             if headers["Content-Type"] == nil { texts.append("Content-Type:") }
             for field in headers.fields where !HTTPHeaders.areEqual(field.name, "Content-Length") {

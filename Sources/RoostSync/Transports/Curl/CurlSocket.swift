@@ -21,7 +21,7 @@
             var finishTime: UInt64?
             /// Whether the thread is done with the connection.
             var isClosed = false
-            /// All who wait for a change. Each looks again.
+            /// All tasks that wait for a change. Each checks its condition again.
             var waiters: [CheckedContinuation<Void, Never>] = []
             /// When bytes came last.
             var lastActivity = CurlSocket.now
@@ -109,7 +109,7 @@
             multi.wake()
         }
 
-        /// Sends what waits, and closes the connection once the server has, too, or some seconds have passed.
+        /// Sends pending bytes, and closes the connection once the server has, too, or after some seconds.
         func close() async {
             state.withLock { $0.finishTime = $0.finishTime ?? Self.now + Self.closeSeconds * 1_000_000_000 }
             multi.wake()

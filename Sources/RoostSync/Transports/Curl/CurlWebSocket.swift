@@ -87,7 +87,7 @@
 
         /// - Parameters:
         ///   - received: What came behind the head of the handshake.
-        ///   - idleSeconds: How long the server may be silent. It is asked for a sign of life before.
+        ///   - idleSeconds: How long the server may be silent. It gets a ping before.
         init(_ socket: CurlSocket, received: [UInt8], _ longestMessage: Int, idleSeconds: Double) {
             self.socket = socket
             parser = WebSocketParser(readBy: .client, limit: longestMessage)

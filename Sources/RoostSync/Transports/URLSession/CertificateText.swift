@@ -3,7 +3,7 @@
 
     /// Certificates as text (RFC 7468).
     enum CertificateText {
-        /// The certificates in `text`, in DER; what is between and around them is left out. `nil` where one is damaged, or none
+        /// The certificates in `text`, in DER; text between and around them is skipped. `nil` where one is damaged, or none
         /// there.
         static func certificates(in text: String) -> [[UInt8]]? {
             var certificates: [[UInt8]] = []

@@ -5,14 +5,14 @@
     // Not yet run: Foundation on Linux does not let a program look at a server's certificate.
 
     extension HTTPOptions {
-        /// What is wrong with a server's certificates, beside what the system itself says; `nil` where nothing is.
+        /// What is wrong with a server's certificates, including what the system itself reports; `nil` if nothing is.
         func objection(to trust: SecTrust) -> String? {
             if let certificates {
                 guard let texts = CertificateText.certificates(in: certificates) else {
                     return "the certificates to trust are none in PEM"
                 }
                 let anchors = texts.compactMap { SecCertificateCreateWithData(nil, Data($0) as CFData) }
-                // The second call keeps those that the system trusts beside them.
+                // The second call keeps those that the system trusts.
                 guard anchors.count == texts.count,
                     SecTrustSetAnchorCertificates(trust, anchors as CFArray) == errSecSuccess,
                     SecTrustSetAnchorCertificatesOnly(trust, false) == errSecSuccess

@@ -47,7 +47,7 @@
         ) async throws -> HTTPResponse {
             try checkOptions()
             guard let url = URL(string: url, encodingInvalidCharacters: false) else {
-                throw TransportError(.invalidAddress, "\(server.origin): what is asked for has no address.")
+                throw TransportError(.invalidAddress, "\(server.origin): the request has no address.")
             }
             let body = try await OutgoingBody(of: request)
             var outgoing = URLRequest(url: url)

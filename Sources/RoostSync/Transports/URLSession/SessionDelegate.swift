@@ -7,9 +7,9 @@
         import FoundationNetworking
     #endif
 
-    /// Hands what a session tells over to the exchanges of its tasks.
+    /// Passes a session's events to the exchanges of its tasks.
     ///
-    /// Exchanges are no delegates of tasks themselves: Foundation on Linux does not ask those.
+    /// Exchanges are not delegates of tasks themselves: Foundation on Linux does not call those.
     final class SessionDelegate: NSObject, URLSessionDataDelegate {
         private let options: HTTPOptions
         private let exchanges = Mutex<[Int: SessionExchange]>([:])
@@ -73,7 +73,7 @@
         }
 
         #if canImport(Darwin)
-            /// The connection on which a body was being sent was closed, or the server asked who asks: it is sent from its beginning.
+            /// The connection on which a body was being sent was closed, or the server wants credentials: the body is sent from its beginning.
             func urlSession(
                 _ session: URLSession, task: URLSessionTask,
                 needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -86,7 +86,7 @@
                 completionHandler(input)
             }
 
-            /// Whether a server is who it says. The session asks here, as nothing here answers such questions for a session.
+            /// Verifies a server's identity. The session calls this method because it has none of its own delegate.
             func urlSession(
                 _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
                 completionHandler:

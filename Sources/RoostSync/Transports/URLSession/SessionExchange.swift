@@ -2,7 +2,7 @@
     import RoostWire
     import Synchronization
 
-    /// One request and its answer, between the task that asks and a task of a session.
+    /// One request and its answer, between the calling task and a task of a session.
     ///
     /// What the session delivers waits here until it is taken. When too much waits, the session is held.
     final class SessionExchange: Sendable {
@@ -59,7 +59,7 @@
         private let events: AsyncStream<Event>
         private let deliver: AsyncStream<Event>.Continuation
 
-        /// - Parameter hasBody: Whether the answer has one if its head tells of it.
+        /// - Parameter hasBody: Whether the answer has a body if its head announces one.
         init(with host: String, _ options: HTTPOptions, hasBody: Bool = true) {
             self.host = host
             self.hasBody = hasBody
@@ -67,7 +67,7 @@
             (events, deliver) = AsyncStream.makeStream()
         }
 
-        // MARK: The side that asks
+        // MARK: The calling side
 
         /// Watches over the task of a session that is about to run.
         func begin(_ flow: any SessionFlow) {

@@ -22,7 +22,7 @@
             task.cancel()
         }
 
-        /// Connects. The session tells of that by the answer to a ping.
+        /// Connects. The answer to a ping shows that the session has.
         ///
         /// - Throws: What the session failed with; `CancellationError`.
         func open() async throws {
