@@ -145,8 +145,8 @@ class Browser:
         self.value(f"{button}.click()")
 
     def go(self, place, title):
-        self.value(f"location.hash = {json.dumps(place)}")
-        self.wait(title, f"document.querySelector('h1')?.textContent === {json.dumps(title)}")
+        self.value(f"delete document.body.dataset.drawn; location.hash = {json.dumps(place)}")
+        self.wait(title, f"document.body.dataset.drawn && document.querySelector('h1')?.textContent === {json.dumps(title)}")
 
     def look(self, width, scheme):
         self.ask("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)

@@ -20,7 +20,7 @@ import Testing
 
     private func commands() -> [String] {
         RoostTool.commands.flatMap { command in
-            ["command \(command.name) \(command.parameters.map(\.label).joined(separator: " "))"]
+            [(["command", command.name] + command.parameters.map(\.label)).joined(separator: " ")]
                 + command.options.map {
                     "option \(command.name) \($0.name)\($0.value == nil ? "" : " VALUE")"
                 }
@@ -44,7 +44,7 @@ import Testing
         var lines: [String] = []
         for (name, arguments) in [
             ("import", [file]), ("info", []), ("check", []), ("changes", []), ("revs", ["a"]),
-            ("history", ["--limit", "1"]), ("compact", []), ("lscoll", []), ("ls", []),
+            ("history", ["--limit", "1"]), ("inspect", []), ("compact", []), ("lscoll", []), ("ls", []),
         ] {
             let (status, output) = tool.run([name, tool.path] + arguments + ["--json"])
             #expect(status == 0, "\(name): \(output)")

@@ -188,8 +188,24 @@ extension AdministrationPage {
           return name !== null || administers;
         }
 
-        // The pages of which a newer one was asked for meanwhile draw nothing.
+        // Draws the page of the address; one that changes meanwhile is drawn after it, so that the last one stays.
+        let isDrawing = false;
+        let isOld = false;
         async function route() {
+          isOld = true;
+          if (isDrawing) return;
+          isDrawing = true;
+          try {
+            while (isOld) {
+              isOld = false;
+              await draw();
+            }
+          } finally {
+            isDrawing = false;
+          }
+        }
+
+        async function draw() {
           if (leave) leave();
           leave = null;
           const [kind, db, view, ...rest] = location.hash.replace(/^#\/?/, "").split("/").map(decodeURIComponent);
@@ -218,10 +234,10 @@ extension AdministrationPage {
           if (!event.metaKey && !event.ctrlKey && !event.altKey) document.documentElement.dataset.keyboard = "";
         }, true);
         addEventListener("pointerdown", () => { delete document.documentElement.dataset.keyboard; }, true);
-        addEventListener("hashchange", run(async () => {
+        addEventListener("hashchange", () => run(async () => {
           await route();
           main.focus();
-        }));
+        })());
         run(route)();
 
         """#

@@ -48,6 +48,7 @@ extension AdministrationPage {
         .scroll { overflow-x: auto; }
         table { border-collapse: collapse; width: 100%; } th { text-align: left; color: var(--soft); font-weight: 500; }
         td, th { padding: .4rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top; }
+        th:has(> input), td:has(> input) { width: 2.5rem; }
         td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
         code, pre, textarea { font: 13px/1.5 ui-monospace, monospace; }
         pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }

@@ -14,7 +14,9 @@ public struct Journal: Sendable {
 
     /// Opens the app's database. Three earlier versions of each sighting are kept for ``undo(_:)``.
     public init(path: String) throws {
-        try self.init(Database.open(path, options: DatabaseOptions(keptRevisions: 3)))
+        var options = DatabaseOptions()
+        options.keptRevisions = 3
+        try self.init(Database.open(path, options: options))
     }
 
     /// A journal in a database, which is migrated first.
@@ -68,7 +70,7 @@ public struct Journal: Sendable {
 
     /// Stores the content of a photo, for a sighting that is saved next.
     public func savePhoto(_ photo: Data) async throws -> Blob {
-        try await database.saveBlob(Array(photo), contentType: "image/jpeg")
+        try await database.saveBlob(photo, contentType: "image/jpeg")
     }
 
     /// Saves an edit of what was read.

@@ -9,7 +9,9 @@ import Testing
     private let noon = Date(timeIntervalSince1970: 1_778_000_000)
 
     private func journal() throws -> Journal {
-        try Journal(Database.inMemory(options: DatabaseOptions(keptRevisions: 3)))
+        var options = DatabaseOptions()
+        options.keptRevisions = 3
+        return try Journal(Database.inMemory(options: options))
     }
 
     @Test func theNewestComeFirstPageByPage() async throws {
