@@ -265,7 +265,7 @@ struct MangoRequest {
             }
             result.append(Field(steps: try MangoSelector.steps(text)))
         }
-        return names.isEmpty ? nil : projection
+        return result.isEmpty ? nil : result
     }
 
     /// `["a", {"b": "desc"}]`; all in one direction, as CouchDB has it.
