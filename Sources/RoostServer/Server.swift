@@ -6,13 +6,13 @@ import Synchronization
 ///
 /// ```swift
 /// let router = Router(try DatabaseDirectory("databases"), options: routerOptions)
-/// let server = try Server(router)
+/// let server = try HTTPServer(router)
 /// try await server.run()
 /// ```
 ///
 /// By default only programs on the same machine can connect. Connections that wait take no thread. It may be used from any
 /// thread.
-public final class Server: Sendable {
+public final class HTTPServer: Sendable {
     private struct Listener {
         let socket: Int32
         let watch: UInt64?

@@ -29,7 +29,7 @@ public struct ServerOptions: Sendable {
     public var bodySeconds = 30
     /// The bytes a second that a client must send or take. Default: 1,024.
     public var slowestRate = 1024
-    /// Seconds that ``Server/stop()`` waits for requests under way. Default: 5.
+    /// Seconds that ``HTTPServer/stop()`` waits for requests under way. Default: 5.
     public var stopSeconds = 5
     /// Gets a line for each request; called from many threads. Default: none.
     public var log: (@Sendable (String) -> Void)?

@@ -29,7 +29,7 @@ import Testing
         try notes.save(json: #"{"v":1}"#, id: "mine")
         #expect(try inAnotherProcess("put", "theirs", #"{"v":2}"#) == 0)
         let found = try #require(try databases.database("notes"))
-        #expect(try found.defaultCollection.get("theirs")?.int("v") == 2)
+        #expect(try found.defaultCollection.document("theirs")?.int("v") == 2)
         try notes.save(json: #"{"v":3}"#, id: "mine")
         #expect(try notes.count == 2)
     }
@@ -52,7 +52,7 @@ import Testing
             _ = try databases.delete("notes")
         } throws: { ($0 as? DatabaseError)?.code == .locked }
         writer.kill()
-        #expect(try #require(try databases.database("notes")).defaultCollection.get("p1-0") != nil)
+        #expect(try #require(try databases.database("notes")).defaultCollection.document("p1-0") != nil)
         #expect(try databases.delete("notes"))
         #expect(try databases.database("notes") == nil)
         #expect(!FileManager.default.fileExists(atPath: path))

@@ -29,7 +29,7 @@ import Testing
         }
         #expect(server.end(by: signal) == 0)
         for name in ["notes", "copy"] {
-            let options = DatabaseOptions(readOnly: true)
+            let options = DatabaseOptions(isReadOnly: true)
             let database = try Database.open("\(directory.path)/\(name).roost", options: options)
             #expect(try database.defaultCollection.count == 1)
             #expect(database.ending.isClean)

@@ -6,7 +6,7 @@ import Testing
 /// Stems, beside those that Snowball 3.1 (PyPI's snowballstemmer) makes of the same words.
 @Suite struct StemmerTests {
     /// Words and their stems, from Vectors/<code>.txt.
-    private static func vectors(_ language: Language) throws -> [(word: String, stem: String)] {
+    private static func vectors(_ language: TextLanguage) throws -> [(word: String, stem: String)] {
         let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "Vectors")
         let text = try String(
@@ -18,8 +18,8 @@ import Testing
     }
 
     /// Korean has no stemmer of Snowball's.
-    @Test(arguments: Language.allCases.filter { $0 != .korean })
-    func stemsAreSnowballs(_ language: Language) throws {
+    @Test(arguments: TextLanguage.allCases.filter { $0 != .korean })
+    func stemsAreSnowballs(_ language: TextLanguage) throws {
         let stemmer = language.stemmer
         let vectors = try Self.vectors(language)
         #expect(vectors.count >= 200)
@@ -28,8 +28,8 @@ import Testing
         #expect(wrong.isEmpty, "\(wrong.count) of \(vectors.count): \(wrong.prefix(40))")
     }
 
-    @Test(arguments: Language.allCases)
-    func shortWordsAndWordsOfOtherScripts(_ language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func shortWordsAndWordsOfOtherScripts(_ language: TextLanguage) {
         for word in ["", "a", "b", "'", "''", "y", "日", "ß", "aa", "eee", "'s", "ing", "ed", "s"] {
             _ = language.stemmer.stem(word)
         }
@@ -41,13 +41,13 @@ import Testing
         ("컴퓨터를", "컴퓨터"), ("회사와", "회사"), ("선생님께서", "선생님"), ("아침부터", "아침"), ("책이라도", "책"),
     ])
     func koreanParticles(word: String, stem: String) {
-        #expect(Language.korean.stemmer.stem(word) == stem)
+        #expect(TextLanguage.korean.stemmer.stem(word) == stem)
         #expect(WordTokenizer(language: .korean).terms(of: word) == WordTerms(root: stem, exact: word))
     }
 
     /// What looks like a particle and is none: after a syllable that it can't follow, or of a word that would be too short.
     @Test(arguments: ["가을", "마을", "서울", "나이", "회의", "효과", "종로", "에서", "은", "owl은", "서울a에"])
     func koreanWordsThatEndLikeParticles(word: String) {
-        #expect(Language.korean.stemmer.stem(word) == word)
+        #expect(TextLanguage.korean.stemmer.stem(word) == word)
     }
 }

@@ -65,8 +65,8 @@ import Testing
     }
 
     /// A word is folded once for all: what folding answers folds to itself, and so do its case, order of marks and composition.
-    @Test(arguments: Language.allCases)
-    func foldingIsDone(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func foldingIsDone(language: TextLanguage) {
         let alphabet = Array("aIiİıßéÉe\u{301}\u{323}ÅÆøΣσςЁж'\u{2019}sS서한ﬁ１ｶﾞ🦉👍🏽".unicodeScalars)
         let folding = WordFolding(language: language)
         func folded(_ text: [UInt8]) -> [UInt8] {
@@ -88,8 +88,8 @@ import Testing
     }
 
     /// A stem is never longer than its word by more than a letter that takes an ending's place, is never empty, and is the same each time.
-    @Test(arguments: Language.allCases)
-    func stemsOfRandomWords(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func stemsOfRandomWords(language: TextLanguage) {
         let letters = Array("abcdeéèfgghiıjklmnoöprsştuüyzß'ñçжйаияовй서울에은".unicodeScalars)
         var generator = SeededGenerator(seed: 5)
         let tokenizer = WordTokenizer(language: language)
@@ -129,13 +129,13 @@ import Testing
         #expect(StemWord("aurea").romanceRegion(vowels) == 3)
     }
 
-    @Test(arguments: Language.allCases)
-    func namesOfLanguagesLeadToThem(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func namesOfLanguagesLeadToThem(language: TextLanguage) {
         for name in [
             language.rawValue, "\(language)", "\(language)".uppercased(), language.rawValue + "-XX",
             language.rawValue + "_xx",
         ] {
-            #expect(Language(name) == language)
+            #expect(TextLanguage(name) == language)
         }
     }
 }

@@ -76,7 +76,7 @@ private enum AttachmentEdit {
         let revision = try invocation.revision()
         let document =
             try revision.map { try snapshot.document(invocation[1], revision: $0) }
-            ?? snapshot.get(invocation[1])
+            ?? snapshot.document(invocation[1])
         guard let document else {
             throw CommandFailure(
                 "There is no document \"\(invocation[1])\"\(revision.map { " at revision \($0)" } ?? ""). "

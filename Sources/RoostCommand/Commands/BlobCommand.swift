@@ -42,7 +42,7 @@ enum BlobCommand: Command {
 
     private static func put(_ path: String, _ invocation: Invocation) throws {
         let source = try InputFile(path)
-        let database = try invocation.openForWriting(createIfMissing: true)
+        let database = try invocation.openForWriting(createsIfMissing: true)
         let options = BlobOptions(
             digest: invocation.has("--sha256") ? .sha256 : .sha1,
             compression: invocation.has("--gzip") ? .always : .never)

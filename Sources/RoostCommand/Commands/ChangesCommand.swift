@@ -25,7 +25,7 @@ enum ChangesCommand: Command {
             throw UsageError("--follow goes forwards only, so it excludes --descending.")
         }
         while true {
-            let cursor = try collection.snapshot().changeCursor(since: since, descending: isDescending)
+            let cursor = try collection.snapshot().changeCursor(since: since, isDescending: isDescending)
             while left > 0, let change = try cursor.next() {
                 left -= 1
                 since = max(since, change.sequence)
@@ -41,7 +41,7 @@ enum ChangesCommand: Command {
     /// How long to wait between looks at the file, in microseconds.
     private static let pollingInterval: UInt32 = 100_000
 
-    private static func line(_ change: Change, _ document: Document?, asJSON: Bool) -> String {
+    private static func line(_ change: DocumentChange, _ document: Document?, asJSON: Bool) -> String {
         guard asJSON else {
             let deleted = change.isDeleted ? "\tdeleted" : ""
             return "\(change.sequence)\t\(change.id)\t\(change.revision)\(deleted)"

@@ -33,7 +33,7 @@ enum ExpireCommand: Command {
 
     private static func show(_ id: String, _ invocation: Invocation) throws {
         let snapshot = try invocation.collection(of: invocation.openForReading()).snapshot()
-        guard try snapshot.getIncludingDeleted(id) != nil else {
+        guard try snapshot.document(id, includingDeleted: true) != nil else {
             throw CommandFailure("There is no document \"\(id)\".")
         }
         print(id, try snapshot.expiration(of: id), invocation)

@@ -118,10 +118,10 @@ enum IndexCommand: Command {
     }
 
     /// The language that `--language` names.
-    private static func language(_ invocation: Invocation) throws -> Language? {
+    private static func language(_ invocation: Invocation) throws -> TextLanguage? {
         guard let code = invocation.string("--language") else { return nil }
-        guard let language = Language(code) else {
-            let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let language = TextLanguage(code) else {
+            let known = TextLanguage.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("--language takes one of \(known), not \"\(code)\".")
         }
         return language

@@ -23,7 +23,7 @@ enum ListCommand: Command {
         selection.from = invocation.string("--from")
         selection.to = invocation.string("--to")
         selection.limit = try invocation.number("--limit") ?? .max
-        selection.descending = invocation.has("--descending")
+        selection.isDescending = invocation.has("--descending")
         let cursor = try snapshot.cursor(selection)
         while let entry = try cursor.nextChange() {
             if invocation.has("--json") {

@@ -49,7 +49,7 @@ enum ReplicationsCommand: Command {
             return []
         }
         let database = try Database.open(
-            path, options: DatabaseOptions(readOnly: true, createIfMissing: false))
+            path, options: DatabaseOptions(isReadOnly: true, createsIfMissing: false))
         let collection = try database.defaultCollection
         let manager = ReplicatorManager(
             ReplicatorManager.Databases { _ in

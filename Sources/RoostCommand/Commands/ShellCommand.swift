@@ -19,7 +19,7 @@ enum ShellCommand: Command {
             if invocation[0] == Invocation.inMemory {
                 return (try Database.inMemory(), nil as EncryptionKey?)
             }
-            var options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            var options = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
             options.key = key
             return (try Database.open(invocation[0], options: options), key)
         }

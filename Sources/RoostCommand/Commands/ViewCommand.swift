@@ -74,7 +74,7 @@ enum ViewCommand: Command {
         query.end = try key("--to", invocation)
         query.keys = try key("--key", invocation).map { [$0] }
         query.includesEnd = !invocation.has("--exclusive")
-        query.descending = invocation.has("--descending")
+        query.isDescending = invocation.has("--descending")
         query.skip = try invocation.number("--skip") ?? 0
         query.limit = try invocation.number("--limit") ?? .max
         query.includesDocuments = invocation.has("--docs")

@@ -7,7 +7,7 @@ struct RowPrinter {
 
     /// Executes a query and prints its rows, until `isCancelled` says that nobody wants more of them. How many there were, and how
     /// long it took, follows what people read.
-    func print(_ query: Query, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
+    func print(_ query: DatabaseQuery, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
         let start = ContinuousClock.now
         let cursor = try query.cursor(isCancelled: isCancelled)
         switch mode {
@@ -37,7 +37,7 @@ struct RowPrinter {
 
     /// Prints rows for people, and answers how many.
     private func printText(
-        _ cursor: RowsCursor, _ names: [String], _ isCancelled: () -> Bool
+        _ cursor: RowCursor, _ names: [String], _ isCancelled: () -> Bool
     ) throws -> Int {
         var table = TextTable(
             names, fitting: Console.isTerminal(STDOUT_FILENO) ? RawTerminal.columns : nil, as: mode)

@@ -39,7 +39,7 @@ struct TextTable {
     }
 
     /// Adds a row of a query.
-    mutating func add(_ row: Row) {
+    mutating func add(_ row: ResultRow) {
         let values = (0..<row.count).map { row[$0] }
         add(values.map(Self.text)) { !values[$0].exists || values[$0].isNull || values[$0].double != nil }
     }

@@ -44,8 +44,8 @@ enum ImportCommand: Command {
         options.revisions = try invocation.choice("--revisions", ["keep", "new"]) == "new" ? .new : .keep
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
         var format = try format(invocation)
-        let database = try invocation.openForWriting(createIfMissing: true)
-        let collection = try invocation.collection(of: database, createIfMissing: true)
+        let database = try invocation.openForWriting(createsIfMissing: true)
+        let collection = try invocation.collection(of: database, createsIfMissing: true)
         if invocation.string("--id-field") == nil, let key = try knownKey(of: collection) {
             format.knownKey = key
         }

@@ -33,7 +33,7 @@ struct ImportJob {
     var position: UInt64 { parsed?.piece.position ?? 0 }
 
     /// Stores up to `size` documents.
-    mutating func fill(_ batch: WriteBatch, _ size: Int) throws {
+    mutating func fill(_ batch: WriteTransaction, _ size: Int) throws {
         var count = 0
         while count < size, let parsed = try next() {
             let entry = parsed.piece.entries[place]
@@ -83,7 +83,7 @@ struct ImportJob {
     }
 }
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Stores a document that was read; `false` where its revision is in the collection already.
     fileprivate func take(
         _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection,

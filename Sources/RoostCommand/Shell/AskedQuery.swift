@@ -3,7 +3,7 @@ import RoostQuery
 
 /// A query that was asked for on the command line or in the shell, and what is to be told of it.
 struct AskedQuery {
-    let query: Query
+    let query: DatabaseQuery
     /// Whether it reads files, and no collections.
     let isOfFiles: Bool
     private let explains: ExplainedQuery.Explains
@@ -26,7 +26,7 @@ struct AskedQuery {
         let text = files.map { isName ? String($0.text.dropFirst(5)) : $0.text } ?? statement.text
         explains = statement.explains
         guard isDescription else {
-            query = try collection.query(text, parameters)
+            query = try collection.query(text, parameters: parameters)
             remark = nil
             return
         }

@@ -23,7 +23,7 @@ struct BarChart {
         self.room = room
     }
 
-    mutating func add(_ row: Row) {
+    mutating func add(_ row: ResultRow) {
         guard values.count < Self.mostRows else { return omitted += 1 }
         values.append((0..<row.count).map { row[$0].double })
         if labels.count <= Self.mostBars {

@@ -35,13 +35,13 @@ package final class IndexReader: Sendable {
     }
 
     /// A cursor over the rows in `range`, before the first of them; after the last one if it goes backwards.
-    package func cursor(_ range: KeyRange = .all, descending: Bool = false) -> IndexCursor {
-        IndexCursor(self, range, descending: descending)
+    package func cursor(_ range: KeyRange = .all, isDescending: Bool = false) -> IndexCursor {
+        IndexCursor(self, range, isDescending: isDescending)
     }
 
     /// A cursor at the first row in `range`, at the last one if it goes backwards; `nil` where there is none.
-    package func first(in range: KeyRange, descending: Bool = false) throws(StoreError) -> IndexCursor? {
-        let cursor = cursor(range, descending: descending)
+    package func first(in range: KeyRange, isDescending: Bool = false) throws(StoreError) -> IndexCursor? {
+        let cursor = cursor(range, isDescending: isDescending)
         return try cursor.next() ? cursor : nil
     }
 

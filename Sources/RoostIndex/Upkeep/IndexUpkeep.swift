@@ -55,7 +55,7 @@ package final class IndexUpkeep {
     package var isBehind: Bool { record.isBehind(snapshot) }
 
     /// Commits what `body` writes to the index's trees, which then show the documents as of `sequence`.
-    package func commit(reaching sequence: UInt64, _ body: (WriteTransaction) throws -> Void) throws {
+    package func commit(reaching sequence: UInt64, _ body: (StoreTransaction) throws -> Void) throws {
         var next = record
         next.reach(sequence, of: snapshot)
         if sequence == snapshot.lastSequence { next.phase = .complete }

@@ -4,14 +4,14 @@ import Roost
 
 /// A property of documents in a typed query: `$0.stars`, `$0.address.city`.
 ///
-/// Compared with values it makes a ``Condition``. What it stands for is known by its type only; documents that have
+/// Compared with values it makes a ``QueryCondition``. What it stands for is known by its type only; documents that have
 /// something else there, or nothing, don't match.
 ///
 /// A property is looked for under the name that its type's `CodingKeys` have for it, if these are `CaseIterable`:
 /// `enum CodingKeys: String, CodingKey, CaseIterable`. Where they are not, and have another name for it than the program, the query throws
 /// `invalidQuery`; such a property can also be asked for with ``named(_:as:)``.
 @dynamicMemberLookup
-public struct Field<Value>: Sendable {
+public struct QueryField<Value>: Sendable {
     let expression: Expression
     /// Why there is no such property in documents.
     let problem: QueryError?
@@ -22,50 +22,50 @@ public struct Field<Value>: Sendable {
     }
 
     /// A property of the value here.
-    public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Field<Member> {
+    public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> QueryField<Member> {
         step("\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
     }
 
     /// A property of the value here, if there is one.
-    public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> Field<Member>
+    public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> QueryField<Member>
     where Value == Wrapped? {
         step("\(member)", in: Wrapped.self, isIdentifiable: false)
     }
 
     /// A property under the name that it has in documents.
-    public func named<Member>(_ name: String, as type: Member.Type = Member.self) -> Field<Member> {
-        Field<Member>(expression.appending(.key(name)), problem)
+    public func named<Member>(_ name: String, as type: Member.Type = Member.self) -> QueryField<Member> {
+        QueryField<Member>(expression.appending(.key(name)), problem)
     }
 
     /// The step to a property that a key path's description, `\Note.title`, names.
-    func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> Field<Member> {
+    func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> QueryField<Member> {
         let start = "\\\(type)."
         let name = description.hasPrefix(start) ? String(description.dropFirst(start.count)) : ""
         guard !name.contains(".") || name.hasPrefix("<") else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) leads over several properties, whose names are not all known. Name one after the other, in a closure: "
                         + "{ $0.\(name) }"))
         }
         guard let first = name.utf8.first, first != UInt8(ascii: "<") else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) is no stored property, so that documents don't have it. Name what they have with "
                         + "named(_:as:)"))
         }
         if isIdentifiable, name == "id", case .path([], let place) = expression {
-            return Field<Member>(.meta(.id, alias: nil, place), problem)
+            return QueryField<Member>(.meta(.id, alias: nil, place), problem)
         }
         guard case .known(let coded) = CodedNames.name(of: name, in: type) else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) is coded under another name, which its type's CodingKeys have. Make these CaseIterable, or give "
                         + "the name: named(\"…\", as: \(Member.self).self)"))
         }
-        return Field<Member>(expression.appending(.key(coded)), problem)
+        return QueryField<Member>(expression.appending(.key(coded)), problem)
     }
 }
 

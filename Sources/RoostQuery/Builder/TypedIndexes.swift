@@ -14,7 +14,7 @@ extension TypedCollection {
     ///
     /// - Throws: as `DocumentCollection.createIndex`; `invalidQuery` for a property that documents don't have under a known name.
     public func createIndex<each Member>(
-        _ name: String, on members: (Field<Value>) -> (repeat Field<each Member>)
+        _ name: String, on members: (QueryField<Value>) -> (repeat QueryField<each Member>)
     ) throws(DatabaseError) {
         try documents.createIndex(name, on: try Self.columns(members))
     }
@@ -30,7 +30,7 @@ extension TypedCollection {
     ///
     /// - Throws: as it; `invalidQuery` for a property that documents don't have under a known name.
     public func createTextIndex(
-        _ name: String, on members: PartialKeyPath<Value>..., language: Language? = nil,
+        _ name: String, on members: PartialKeyPath<Value>..., language: TextLanguage? = nil,
         ignoresAccents: Bool = true, stopWords: [String] = [], weights: [Double] = []
     ) throws(DatabaseError) {
         try documents.createTextIndex(
@@ -39,9 +39,9 @@ extension TypedCollection {
     }
 
     private static func columns<each Member>(
-        _ members: (Field<Value>) -> (repeat Field<each Member>)
+        _ members: (QueryField<Value>) -> (repeat QueryField<each Member>)
     ) throws(DatabaseError) -> String {
-        let fields = members(Field(.path([], .unknown)))
+        let fields = members(QueryField(.path([], .unknown)))
         var columns: [String] = []
         for field in repeat each fields {
             if let problem = field.problem { throw DatabaseError(problem) }
@@ -54,7 +54,7 @@ extension TypedCollection {
     private static func columns(_ members: [PartialKeyPath<Value>]) throws(DatabaseError) -> String {
         var columns: [String] = []
         for member in members {
-            let field: Field<Any> = Field<Value>(.path([], .unknown)).step(
+            let field: QueryField<Any> = QueryField<Value>(.path([], .unknown)).step(
                 "\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
             if let problem = field.problem { throw DatabaseError(problem) }
             columns.append(column(field.expression))

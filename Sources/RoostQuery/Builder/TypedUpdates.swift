@@ -11,7 +11,7 @@ import Roost
 /// A value that was saved anew is told, also when it is equal to what it was.
 public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// All values, as of one moment.
-    public typealias Element = [Stored<Value>]
+    public typealias Element = [Versioned<Value>]
 
     let query: TypedQuery<Value>
 
@@ -28,9 +28,10 @@ public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
         /// The next answer that differs; `nil` when the task was cancelled or the database closed.
         ///
         /// - Throws: `DatabaseError`, as `TypedQuery.fetch()`.
-        public mutating func next() async throws -> [Stored<Value>]? { try await answer()?.values }
+        public mutating func next() async throws -> [Versioned<Value>]? { try await answer()?.values }
 
-        mutating func answer() async throws(DatabaseError) -> (rows: [Row], values: [Stored<Value>])? {
+        mutating func answer() async throws(DatabaseError) -> (rows: [ResultRow], values: [Versioned<Value>])?
+        {
             if rows == nil { rows = try query.untyped().updates.makeAsyncIterator() }
             guard let answer = try await rows?.answer() else { return nil }
             let query = query
@@ -51,7 +52,7 @@ public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
 /// the same when they are those of one document.
 public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     /// All values now.
-    public let values: [Stored<Value>]
+    public let values: [Versioned<Value>]
     /// The places of values that are gone, in the list before; the last first.
     public let removals: [Int]
     /// The places of values that are new, the first first.
@@ -61,7 +62,7 @@ public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     /// The places of values that stayed and were saved anew.
     public let updates: [Int]
 
-    init(_ values: [Stored<Value>], _ difference: RowDifference) {
+    init(_ values: [Versioned<Value>], _ difference: RowDifference) {
         self.values = values
         removals = difference.removals
         insertions = difference.insertions
@@ -85,7 +86,7 @@ public struct TypedDifferences<Value: Codable & Sendable>: AsyncSequence, Sendab
     /// Compares answers. Belongs to one task.
     public struct Iterator: AsyncIteratorProtocol {
         private var updates: TypedUpdates<Value>.Iterator
-        private var last: [Row] = []
+        private var last: [ResultRow] = []
 
         init(updates: TypedUpdates<Value>.Iterator) { self.updates = updates }
 

@@ -58,6 +58,6 @@ func translated<R>(_ body: () throws -> R) throws(DatabaseError) -> R {
     } catch let error as DatabaseError {
         throw error
     } catch {
-        throw DatabaseError(.damaged, "What is visible can't be read. \(error)", underlying: error)
+        throw DatabaseError(.damaged, "What is visible can't be read. \(error)", underlyingError: error)
     }
 }

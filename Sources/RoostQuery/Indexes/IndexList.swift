@@ -22,7 +22,7 @@ struct IndexList<Index: ListedIndex>: Sendable {
             throw DatabaseError(
                 .damaged,
                 "The list of the collection's \(Index.plural) can't be read. Remove its metadata \"\(Index.metadataName)\".",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -58,7 +58,8 @@ struct IndexList<Index: ListedIndex>: Sendable {
             return String(decoding: try encoder.encode(index), as: UTF8.self)
         } catch {
             throw DatabaseError(
-                .invalidQuery, "The index \(index.name.debugDescription) can't be kept.", underlying: error)
+                .invalidQuery, "The index \(index.name.debugDescription) can't be kept.",
+                underlyingError: error)
         }
     }
 }

@@ -164,7 +164,7 @@ final class Aggregation: GroupOperator {
         do throws(FleeceError) {
             row = try writer.finish()
         } catch {
-            throw DatabaseError(.limitExceeded, "A row can't be put aside. \(error)", underlying: error)
+            throw DatabaseError(.limitExceeded, "A row can't be put aside. \(error)", underlyingError: error)
         }
         try sort.add(key, row)
     }

@@ -25,7 +25,8 @@ final class DistinctValues {
         do throws(FleeceError) {
             body = try writer.finish()
         } catch {
-            throw DatabaseError(.limitExceeded, "A value can't be put aside. \(error)", underlying: error)
+            throw DatabaseError(
+                .limitExceeded, "A value can't be put aside. \(error)", underlyingError: error)
         }
         let number = [UInt8(truncatingIfNeeded: accumulator >> 8), UInt8(truncatingIfNeeded: accumulator)]
         try sort.add(group + number + key, body)

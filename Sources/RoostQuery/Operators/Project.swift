@@ -82,7 +82,7 @@ extension FleeceWriter {
             return try finish()
         } catch {
             throw DatabaseError(
-                .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
+                .limitExceeded, "A row of the result can't be made. \(error)", underlyingError: error)
         }
     }
 

@@ -5,13 +5,13 @@ import Synchronization
 /// A question to a database, prepared: parsed, checked and planned once, and asked as often as one likes.
 ///
 /// ```swift
-/// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", ["min": 3])
+/// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", parameters: ["min": 3])
 /// for row in try query.fetch() { print(row["title"].string ?? "", row.stars.int ?? 0) }
 /// ```
 ///
 /// Each time it is asked, it answers as of one moment, whatever others write meanwhile. It can be used from any number of
 /// threads and tasks at once.
-public struct Query: Sendable {
+public struct DatabaseQuery: Sendable {
     /// The database that is asked.
     public let database: Database
     let prepared: PreparedQuery
@@ -53,7 +53,7 @@ public struct Query: Sendable {
     }
 
     /// The same query with other parameters.
-    public func with(_ parameters: [String: DocumentValue]) -> Query {
+    public func with(_ parameters: [String: DocumentValue]) -> DatabaseQuery {
         var copy = self
         copy.parameters = parameters
         return copy
@@ -64,24 +64,24 @@ public struct Query: Sendable {
     /// A cursor over the rows as of now, which holds one of them in memory at a time unless they have to be sorted or grouped.
     ///
     /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that are not set or do not fit.
-    public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
+    public func cursor() throws(DatabaseError) -> RowCursor { try cursor { false } }
 
     /// As ``cursor()``, until `isCancelled` says that nobody wants the rows any more; it is asked now and then.
-    package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
+    package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowCursor {
         let (snapshot, moment) = try database.present { QueryMoment() }
         return try cursor(
             try prepared.planned(in: snapshot, moment, database), in: snapshot, moment, isCancelled)
     }
 
     /// A cursor over the rows as of the moment of `snapshot`.
-    public func cursor(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> RowsCursor {
+    public func cursor(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> RowCursor {
         try cursor(in: snapshot) { false }
     }
 
     func cursor(
         in snapshot: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool
-    ) throws(DatabaseError) -> RowsCursor {
+    ) throws(DatabaseError) -> RowCursor {
         let (present, moment) = try database.present { QueryMoment() }
         // Planned by the indexes that there are now.
         return try cursor(
@@ -92,12 +92,12 @@ public struct Query: Sendable {
     private func cursor(
         _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: QueryMoment,
         _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
-    ) throws(DatabaseError) -> RowsCursor {
+    ) throws(DatabaseError) -> RowCursor {
         try checkParameters()
         let execution = try Execution(
             prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
             options, visible: visible, isCancelled: isCancelled)
-        return RowsCursor(
+        return RowCursor(
             execution,
             try execution.reading { () throws(DatabaseError) in try execution.rows(of: prepared.plan) },
             prepared.columns, prepared.frames)
@@ -116,15 +116,15 @@ public struct Query: Sendable {
     ///
     /// - Throws: as ``cursor()``; `cancelled` when the task is cancelled, `limitExceeded` when rows that have to be kept
     ///   exceed ``QueryOptions/memoryLimit``, `damaged` and `inputOutput` for what can't be read.
-    public func fetch() throws(DatabaseError) -> [Row] {
+    public func fetch() throws(DatabaseError) -> [ResultRow] {
         let cursor = try cursor()
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return rows
     }
 
     /// The first row; `nil` when there is none.
-    public func first() throws(DatabaseError) -> Row? { try cursor().next() }
+    public func first() throws(DatabaseError) -> ResultRow? { try cursor().next() }
 
     /// How many rows there are.
     public func count() throws(DatabaseError) -> Int {
@@ -170,7 +170,7 @@ public struct QueryOptions: Sendable, Hashable {
 }
 
 /// Walks over the rows of a query. Use it from one thread at a time.
-public final class RowsCursor {
+public final class RowCursor {
     private let execution: Execution
     private let rows: RowOperator
     private let columns: ColumnNames
@@ -193,12 +193,12 @@ public final class RowsCursor {
 
     /// The next row; `nil` after the last.
     ///
-    /// - Throws: as ``Query/fetch()``.
-    public func next() throws(DatabaseError) -> Row? {
+    /// - Throws: as ``DatabaseQuery/fetch()``.
+    public func next() throws(DatabaseError) -> ResultRow? {
         let next = try execution.reading { () throws(DatabaseError) in try rows.nextRow() }
         guard let bytes = next else { return nil }
         execution.counter.rows += 1
-        return Row(FleeceDocument(trusting: bytes), columns)
+        return ResultRow(FleeceDocument(trusting: bytes), columns)
     }
 
     /// Passes over a row; `false` after the last.

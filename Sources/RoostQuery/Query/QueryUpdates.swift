@@ -11,32 +11,32 @@ import Roost
 /// cancelled or the database closed.
 public struct QueryUpdates: AsyncSequence, Sendable {
     /// All rows.
-    public typealias Element = [Row]
+    public typealias Element = [ResultRow]
 
-    let query: Query
+    let query: DatabaseQuery
 
     /// An iterator, which listens from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(query) }
 
     /// Asks again and again. Belongs to one task.
     public struct Iterator: AsyncIteratorProtocol {
-        private let query: Query
-        private var last: [Row]?
+        private let query: DatabaseQuery
+        private var last: [ResultRow]?
         /// What rings when a collection that the query reads changes after the last answer.
         private var alarm: Alarm?
 
         /// The time in which changes are taken together, so that many small commits don't mean many answers.
         private static let pause = Duration.milliseconds(50)
 
-        init(_ query: Query) { self.query = query }
+        init(_ query: DatabaseQuery) { self.query = query }
 
         /// The next answer that differs; `nil` when the task was cancelled or the database closed.
         ///
-        /// - Throws: `DatabaseError`, as `Query.fetch()`.
-        public mutating func next() async throws -> [Row]? { try await answer()?.rows }
+        /// - Throws: `DatabaseError`, as `DatabaseQuery.fetch()`.
+        public mutating func next() async throws -> [ResultRow]? { try await answer()?.rows }
 
         /// As ``next()``, with the moment of the rows.
-        mutating func answer() async throws(DatabaseError) -> (rows: [Row], moment: DatabaseSnapshot)? {
+        mutating func answer() async throws(DatabaseError) -> (rows: [ResultRow], moment: DatabaseSnapshot)? {
             while !Task.isCancelled {
                 if let alarm {
                     await alarm.wait()
@@ -50,7 +50,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                         () throws(DatabaseError) in
                         let moment = try query.database.snapshot()
                         let cursor = try query.cursor(in: moment)
-                        var rows: [Row] = []
+                        var rows: [ResultRow] = []
                         while let row = try cursor.next() { rows.append(row) }
                         return (rows, moment)
                     }
@@ -76,7 +76,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                 of: Void.self, bufferingPolicy: .bufferingNewest(1))
             var observations: [ObservationToken] = []
             for collection in collections {
-                observations.append(try collection.wakeOnChange { continuation.yield() })
+                observations.append(try collection.onNextChange { continuation.yield() })
             }
             self.stream = stream
             self.observations = observations
@@ -90,7 +90,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// The answers now and whenever they change: see ``QueryUpdates``.
     public var updates: QueryUpdates { QueryUpdates(query: self) }
 }

@@ -13,7 +13,7 @@ import Roost
 ///
 /// A column without a value, because a document lacks the property, is `FleeceValue.undefined`.
 @dynamicMemberLookup
-public struct Row: Sendable {
+public struct ResultRow: Sendable {
     private let document: FleeceDocument
     private let columns: ColumnNames
 
@@ -51,7 +51,7 @@ public struct Row: Sendable {
         } catch {
             throw DatabaseError(
                 .decodingFailed, "A row of the answer cannot be read as a \(type). \(error.sentence)",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -73,14 +73,14 @@ public struct Row: Sendable {
     }
 }
 
-extension Row: Equatable {
+extension ResultRow: Equatable {
     /// Whether both have the same values in the same columns.
     public static func == (left: Self, right: Self) -> Bool {
         left.columns.names == right.columns.names && left.document == right.document
     }
 }
 
-extension Row: CustomStringConvertible {
+extension ResultRow: CustomStringConvertible {
     /// The row as JSON.
     public var description: String { json() }
 }

@@ -7,7 +7,7 @@ import Roost
 /// updates, and where rows move to, are places in this one, as `UITableView` and `UICollectionView` want them.
 public struct RowDifference: Sendable, Equatable {
     /// All rows now.
-    public let rows: [Row]
+    public let rows: [ResultRow]
     /// The places of rows that are gone, in the list before; the last first.
     public let removals: [Int]
     /// The places of rows that are new, the first first.
@@ -31,7 +31,7 @@ public struct RowDifference: Sendable, Equatable {
     /// Compares two lists. O(n log n).
     ///
     /// - Parameter column: the one that has the ID. Rows of equal IDs are told apart by their order.
-    init(from old: [Row], to new: [Row], by column: String) {
+    init(from old: [ResultRow], to new: [ResultRow], by column: String) {
         var places: [Identity: Int] = [:]
         for (place, identity) in Self.identities(old, column).enumerated() { places[identity] = place }
         var insertions: [Int] = []
@@ -58,7 +58,7 @@ public struct RowDifference: Sendable, Equatable {
         let ordinal: Int
     }
 
-    private static func identities(_ rows: [Row], _ column: String) -> [Identity] {
+    private static func identities(_ rows: [ResultRow], _ column: String) -> [Identity] {
         var counts: [ByteKey: Int] = [:]
         return rows.map { row in
             let value = row[column]
@@ -116,7 +116,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var updates: QueryUpdates.Iterator
         let column: String
-        private var last: [Row] = []
+        private var last: [ResultRow] = []
 
         init(updates: QueryUpdates.Iterator, column: String) {
             self.updates = updates
@@ -125,7 +125,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
 
         /// The next difference; `nil` when the task was cancelled or the database closed.
         ///
-        /// - Throws: `DatabaseError`, as `Query.fetch()`.
+        /// - Throws: `DatabaseError`, as `DatabaseQuery.fetch()`.
         public mutating func next() async throws -> RowDifference? {
             guard let rows = try await updates.next() else { return nil }
             defer { last = rows }
@@ -134,7 +134,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// How the answer differs, now and whenever it changes: see ``QueryDifferences``.
     ///
     /// - Parameter column: the name of the column by which rows are the same; give it `META().id` or `_id`.

@@ -19,7 +19,7 @@ public struct ViewQuery: Sendable {
     /// either way. A key that is in the list twice gives its rows twice. `keys`, or `key`.
     public var keys: [FleeceValue]?
     /// Whether to go from the greatest key to the least. Default: false.
-    public var descending = false
+    public var isDescending = false
     /// How many rows, or groups, to pass over. O(log n) for rows.
     public var skip = 0
     /// How many rows, or groups, to read at most.

@@ -49,7 +49,7 @@ struct WriteGate: Sendable {
     }
 
     /// - Throws: 401, 403, 404 or 409 for a revision that may not be stored.
-    func admit(_ revision: Revision, in batch: WriteBatch) throws {
+    func admit(_ revision: Revision, in batch: WriteTransaction) throws {
         try requireDesigner(revision.id)
         switch name.base {
         case "_users": try UsersDatabase.admit(revision, of: user, in: collection, batch, accounts)

@@ -59,7 +59,7 @@ actor ChangesBody: BodyStream {
         self.work = work
         self.query = query
         self.last = last
-        place = query.descending ? last + 1 : query.since
+        place = query.isDescending ? last + 1 : query.since
         left = query.limit
         lastRow = clock.now
         lastPiece = lastRow
@@ -118,7 +118,7 @@ actor ChangesBody: BodyStream {
         alarm.reset()
         access = access ?? lease.whenChanged { alarm.ring() }
         guard let seen else {
-            listening = (nil, try served.collection.wakeOnChange { alarm.ring() })
+            listening = (nil, try served.collection.onNextChange { alarm.ring() })
             return
         }
         guard listening?.channels != seen.channels else { return }
@@ -139,7 +139,7 @@ actor ChangesBody: BodyStream {
 
     /// The feed's end, where it has come.
     private func endIfDone() throws -> [UInt8]? {
-        guard !query.descending else { return left == 0 || isAtBeginning ? try ending() : nil }
+        guard !query.isDescending else { return left == 0 || isAtBeginning ? try ending() : nil }
         let isDone =
             switch query.feed {
             case .normal: left == 0 || seen?.isAtEnd ?? (place >= last)
@@ -154,10 +154,10 @@ actor ChangesBody: BodyStream {
         phase = .over
         // Each event names its sequence, and one that is no change would be taken for one.
         guard query.feed != .eventSource else { return nil }
-        let token = seen?.lastToken ?? served.token(query.descending ? last : place)
+        let token = seen?.lastToken ?? served.token(query.isDescending ? last : place)
         var end = "\"last_seq\":\"\(token)\""
         if case nil = seen {
-            let pending = query.descending ? 0 : try served.collection.snapshot().changeCount(since: place)
+            let pending = query.isDescending ? 0 : try served.collection.snapshot().changeCount(since: place)
             end += ",\"pending\":\(pending)"
         }
         switch query.feed {
@@ -203,11 +203,11 @@ actor ChangesBody: BodyStream {
         while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize {
             guard let change = try cursor.next() else {
                 hasReadAll = true
-                isAtBeginning = query.descending
-                if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
+                isAtBeginning = query.isDescending
+                if !query.isDescending { place = max(place, isNormal ? last : snapshot.lastSequence) }
                 break
             }
-            if isNormal, !query.descending, change.sequence > last {
+            if isNormal, !query.isDescending, change.sequence > last {
                 place = last
                 break
             }
@@ -228,7 +228,7 @@ actor ChangesBody: BodyStream {
     private static func cursor(
         _ snapshot: CollectionSnapshot, _ query: ChangesQuery, _ place: UInt64
     ) throws -> ChangeCursor {
-        query.descending
+        query.isDescending
             ? try snapshot.changeCursor(before: place) : try snapshot.changeCursor(since: place)
     }
 
@@ -250,7 +250,8 @@ actor ChangesBody: BodyStream {
 
     /// The documents that a change is judged by: the winner, or each leaf.
     private static func documents(
-        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ query: ChangesQuery, _ cursor: ChangeCursor,
+        _ snapshot: CollectionSnapshot
     ) throws -> [Document] {
         query.allLeaves && change.hasSeveralLeaves
             ? try snapshot.openRevisions(of: change.id) : [try cursor.document(of: change)]
@@ -258,7 +259,8 @@ actor ChangesBody: BodyStream {
 
     /// The revisions of a change that belong to the feed, the winner first; none where it doesn't.
     private static func revisions(
-        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ query: ChangesQuery, _ cursor: ChangeCursor,
+        _ snapshot: CollectionSnapshot
     ) throws -> [RevisionID] {
         if query.filter.readsDocuments {
             let documents = try documents(change, query, cursor, snapshot)
@@ -286,7 +288,8 @@ actor ChangesBody: BodyStream {
     }
 
     private func row(
-        _ change: Change, _ revisions: [RevisionID], _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ revisions: [RevisionID], _ cursor: ChangeCursor,
+        _ snapshot: CollectionSnapshot
     ) throws -> JSON {
         let tellsSequence = count % query.sequenceInterval == 0
         var members: [(String, JSON)] = [

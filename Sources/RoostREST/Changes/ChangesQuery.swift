@@ -18,7 +18,7 @@ struct ChangesQuery: Sendable {
     /// The sequence after which changes are told.
     let since: UInt64
     let limit: Int
-    let descending: Bool
+    let isDescending: Bool
     /// Whether every leaf is told, not only the winner.
     let allLeaves: Bool
     let includesDocuments: Bool
@@ -34,12 +34,12 @@ struct ChangesQuery: Sendable {
     init(_ target: DatabaseContext, body: [UInt8]?, last: UInt64) throws {
         let query = target.query
         feed = try Self.feed(query)
-        descending = try query.flag("descending")
+        isDescending = try query.flag("descending")
         let given =
             target.context.headers["Last-Event-ID"] ?? query["last-event-id"] ?? query["since"] ?? "0"
         token = given == "\"now\"" ? "now" : given
         let start = token == "now" ? last : target.served.sequence(token, last: last)
-        since = descending ? 0 : start
+        since = isDescending ? 0 : start
         limit = try query.count("limit") ?? .max
         allLeaves = query["style"] == "all_docs"
         includesDocuments = try query.flag("include_docs")
@@ -51,7 +51,7 @@ struct ChangesQuery: Sendable {
     }
 
     /// The feed that a query asks for.
-    static func feed(_ query: Query) throws -> Feed {
+    static func feed(_ query: RequestQuery) throws -> Feed {
         switch query["feed"] {
         case nil, "normal": return .normal
         case "longpoll": return .longpoll
@@ -73,7 +73,7 @@ struct FeedTiming: Sendable {
 
     private static let longestTimeout = 60_000
 
-    init(_ query: Query) throws {
+    init(_ query: RequestQuery) throws {
         timeout = min(try query.count("timeout") ?? Self.longestTimeout, Self.longestTimeout)
         switch query["heartbeat"] {
         case nil, "false": heartbeat = nil

@@ -37,7 +37,7 @@ actor DatabaseUpdatesBody: BodyStream {
         }
     }
 
-    private init(_ query: Query, _ updates: DatabaseUpdates, epoch: String) throws {
+    private init(_ query: RequestQuery, _ updates: DatabaseUpdates, epoch: String) throws {
         self.updates = updates
         self.epoch = epoch
         feed = try ChangesQuery.feed(query)

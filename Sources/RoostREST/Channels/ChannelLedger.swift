@@ -2,7 +2,7 @@ import Roost
 
 /// Keeps the channels' records in the write that changes a document, so that they are what the documents are after a crash, too.
 struct ChannelLedger {
-    let batch: WriteBatch
+    let batch: WriteTransaction
     let collection: DocumentCollection
     /// Where the record of the document that was changed last waits, if it is to.
     var held: HeldRecord?

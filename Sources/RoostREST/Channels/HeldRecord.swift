@@ -3,11 +3,11 @@ import Roost
 /// The channels' record of the document that a write has changed last, which is written when another document's turn comes, or the
 /// write ends: writing the record of thousands of conflicts once for each that is added takes quadratic time.
 final class HeldRecord {
-    private let batch: WriteBatch
+    private let batch: WriteTransaction
     private let collection: DocumentCollection
     private var held: (id: ByteKey, record: RoutedDocument)?
 
-    init(_ batch: WriteBatch, _ collection: DocumentCollection) {
+    init(_ batch: WriteTransaction, _ collection: DocumentCollection) {
         self.batch = batch
         self.collection = collection
     }

@@ -19,7 +19,7 @@ struct SeenDocuments {
             read = keys.map { ByteKey(String(decoding: $0, as: UTF8.self)) }[...]
             hasEnded = keys.count < count
             guard let last = read.last?.text else { return }
-            if rest.descending {
+            if rest.isDescending {
                 rest.to = last
                 rest.includesEnd = false
             } else {
@@ -44,7 +44,7 @@ struct SeenDocuments {
 
     init(_ range: DocumentSelection, _ access: ChannelAccess, _ sight: Sight) throws {
         self.sight = sight
-        isDescending = range.descending
+        isDescending = range.isDescending
         if let from = range.from, let to = range.to, range.includesEnd, from.utf8.elementsEqual(to.utf8) {
             ids = range.contains(from) ? [ByteKey(from)] : []
             cursor = nil
@@ -59,7 +59,7 @@ struct SeenDocuments {
     /// The next document; `nil` after the last.
     mutating func next() throws -> Document? {
         while let change = try cursor?.nextChange() {
-            if try sight.sees(change.id, change.revision) { return try sight.snapshot.get(change.id) }
+            if try sight.sees(change.id, change.revision) { return try sight.snapshot.document(change.id) }
         }
         repeat {
             while let id = ids.popLast() {

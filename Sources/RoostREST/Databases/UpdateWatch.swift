@@ -35,7 +35,7 @@ final class UpdateWatch: Sendable {
                 self.listen(to: collection)
             }
         }
-        guard let token = try? collection.wakeOnChange(wake),
+        guard let token = try? collection.onNextChange(wake),
             let sequence = try? collection.snapshot().lastSequence
         else { return }
         // Read after asking, so that no commit slips in between.

@@ -42,7 +42,7 @@ enum DocumentReading {
     ///
     /// - Throws: 404.
     static func document(
-        _ id: String, _ query: Query, _ sight: Sight
+        _ id: String, _ query: RequestQuery, _ sight: Sight
     ) throws -> Document {
         guard let text = query["rev"] else {
             guard let document = try sight.winner(id) else { throw HTTPFailure.missing }

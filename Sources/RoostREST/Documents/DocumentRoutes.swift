@@ -18,11 +18,11 @@ enum DocumentRoutes {
 
     private static func put(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        var document: IncomingDocument
+        var document: RequestDocument
         if let type = MediaType(context.headers["Content-Type"]), type.essence == "multipart/related" {
             document = try await MultipartDocument.read(try context.body, type, target)
         } else {
-            document = try IncomingDocument(try await context.uncheckedJSON(perValue: bytesPerValue).root)
+            document = try RequestDocument(try await context.uncheckedJSON(perValue: bytesPerValue).root)
         }
         // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
         let saving = DocumentSaving(target)
@@ -46,7 +46,7 @@ enum DocumentRoutes {
         if let name = value["_id"].string?.removing(prefix: "_local/") {
             return try await LocalRoutes.save(target, name, value)
         }
-        let document = try IncomingDocument(value)
+        let document = try RequestDocument(value)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
         let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
         return isBatch(target) ? accepted(target, id) : saved(target, id, revision, status: 201)
@@ -54,12 +54,12 @@ enum DocumentRoutes {
 
     private static func delete(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
+        let base = try RequestDocument(FleeceDocument(json: "{}").root).base(context)
         let sight = try target.sight(of: try target.collection.snapshot())
         guard let present = try sight.winner(id) else { throw HTTPFailure.missing }
         if present.isDeleted { throw HTTPFailure.deleted }
         guard let base else { throw HTTPFailure.conflict }
-        let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
+        let tombstone = try RequestDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
         let revision = try await DocumentSaving(target).saveAlone(tombstone, id: id, base: base)
         return saved(target, id, revision, status: 200)
     }
@@ -80,7 +80,7 @@ enum DocumentRoutes {
         let source = try DocumentReading.document(
             id, context.query, try target.sight(of: try target.collection.snapshot()))
         let revision = try await DocumentSaving(target).saveAlone(
-            IncomingDocument(copying: source), id: other, base: base)
+            RequestDocument(copying: source), id: other, base: base)
         return saved(target, other, revision, status: 201)
     }
 

@@ -54,8 +54,8 @@ struct DocumentSaving: Sendable {
     ///   - base: The revision that an edit is based on.
     ///   - isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
     func prepare(
-        _ document: IncomingDocument, id: String, base: RevisionID?, isEdit: Bool
-    ) async throws -> IncomingDocument {
+        _ document: RequestDocument, id: String, base: RevisionID?, isEdit: Bool
+    ) async throws -> RequestDocument {
         if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted {
             try await compile(document)
         }
@@ -65,7 +65,7 @@ struct DocumentSaving: Sendable {
     }
 
     /// - Throws: 400 for a design document with a function of which nothing can be made, so that a mistake is told when it is saved.
-    private func compile(_ document: IncomingDocument) async throws {
+    private func compile(_ document: RequestDocument) async throws {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
         do {
@@ -80,7 +80,7 @@ struct DocumentSaving: Sendable {
     /// else's write should have to wait for.
     ///
     /// - Throws: 413 for content that is longer than an attachment may be.
-    func storeInline(_ document: IncomingDocument) async throws -> IncomingDocument {
+    func storeInline(_ document: RequestDocument) async throws -> RequestDocument {
         // Counted as it is sent, in base64.
         let room = document.attachments.reduce(0) { room, attachment in
             guard document.contents[attachment.name] == nil else { return room }
@@ -112,7 +112,7 @@ struct DocumentSaving: Sendable {
     /// - Returns: The new revision.
     /// - Throws: ``OutdatedJudgement`` where it has to be judged once more.
     func save(
-        _ document: IncomingDocument, id: String, base: RevisionID?, _ judgement: Judgement,
+        _ document: RequestDocument, id: String, base: RevisionID?, _ judgement: Judgement,
         in write: JudgedWrite
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
@@ -136,7 +136,7 @@ struct DocumentSaving: Sendable {
     /// - Throws: 409 where it must and does not; 403 also for what can't be stored, whoever asks: a replicator passes that over, and would try anything else for ever;
     ///   ``OutdatedJudgement`` where it has to be judged once more.
     func insert(
-        _ document: IncomingDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
+        _ document: RequestDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
         in write: JudgedWrite
     ) throws {
         let revision = try document.requireRevision()
@@ -186,14 +186,14 @@ struct DocumentSaving: Sendable {
 
     /// Runs one write that saves `document` alone.
     func saveAlone(
-        _ document: IncomingDocument, id: String, base: RevisionID?
+        _ document: RequestDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: base, isEdit: true)
         return try await writePrepared(document, id: id, base: base)
     }
 
     /// Runs one write that inserts `document` alone.
-    func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
+    func insertAlone(_ document: RequestDocument, id: String) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: nil, isEdit: false)
         try await insertPrepared(document, id: id)
         return try document.requireRevision()
@@ -203,7 +203,7 @@ struct DocumentSaving: Sendable {
     ///
     /// - Throws: 409 where what it is judged by does not stop changing.
     func writePrepared(
-        _ document: IncomingDocument, id: String, base: RevisionID?
+        _ document: RequestDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         try await repeating(orElse: .conflict) {
             let (judgement, document) = try await admit(document, id, isEdit: true, base: base)
@@ -220,7 +220,7 @@ struct DocumentSaving: Sendable {
     /// - Parameter replacesWinner: See ``insert(_:id:_:replacesWinner:in:)``.
     /// - Throws: 503 where what it is judged by does not stop changing: a replicator tries that again.
     func insertPrepared(
-        _ document: IncomingDocument, id: String, replacesWinner: Bool = false
+        _ document: RequestDocument, id: String, replacesWinner: Bool = false
     ) async throws {
         try await repeating(orElse: HTTPFailure(503, "service unavailable", "The document is being changed."))
         {
@@ -240,9 +240,9 @@ struct DocumentSaving: Sendable {
     ///   - moment: What it is judged by; the present where it is `nil`.
     /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
     func admit(
-        _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
+        _ document: RequestDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
         at moment: JudgingMoment? = nil
-    ) async throws -> (Judgement, IncomingDocument) {
+    ) async throws -> (Judgement, RequestDocument) {
         do {
             let history = isEdit ? base.map { [$0] } ?? [] : document.lineage
             let judgement = try await judge(document, id, history, at: moment)

@@ -24,7 +24,7 @@ struct DocumentText: Sendable {
     private static let uncounted = 16 << 10
 
     /// What a query asks for.
-    init(_ query: Query, _ memory: RequestMemory) throws {
+    init(_ query: RequestQuery, _ memory: RequestMemory) throws {
         self.memory = memory
         let meta = try query.flag("meta")
         revisions = try query.flag("revs")

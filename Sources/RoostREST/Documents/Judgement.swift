@@ -73,7 +73,7 @@ extension DocumentSaving {
     ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
     ///   - moment: What they see; the present where it is `nil`.
     func judge(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
     ) async throws -> Judgement {
         try gate.requireDesigner(id)
         guard asksAny, !id.begins(with: "_design/") else { return Judgement() }
@@ -86,13 +86,13 @@ extension DocumentSaving {
     }
 
     private func judge(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
     ) throws -> Judgement {
         let snapshot = moment.snapshot
         let seen = Judgement.Seen(moment: moment, sequence: try snapshot.sequence(of: id))
         let visibility = try visibility(of: id, moment)
         // Nothing of a document that the user does not see whole is read.
-        let old = visibility.isWhole ? try snapshot.get(id) : nil
+        let old = visibility.isWhole ? try snapshot.document(id) : nil
         try visibility.requireOwn(document.stubs) { old?.attachments ?? [:] }
         for validation in validations {
             try validation(document.examined(id), old, user)
@@ -187,7 +187,7 @@ struct WrittenVisibility {
 
 /// A write of documents that were judged before.
 final class JudgedWrite {
-    let batch: WriteBatch
+    let batch: WriteTransaction
     private let saving: DocumentSaving
     private let held: HeldRecord
     /// The sequences that the write itself gave to documents.
@@ -195,7 +195,7 @@ final class JudgedWrite {
     /// Whether a moment's security object and design documents are still those, as it was found last.
     private var compared: (moment: JudgingMoment, isSame: Bool)?
 
-    private init(_ batch: WriteBatch, _ saving: DocumentSaving) {
+    private init(_ batch: WriteTransaction, _ saving: DocumentSaving) {
         self.batch = batch
         self.saving = saving
         held = HeldRecord(batch, saving.served.collection)
@@ -205,7 +205,7 @@ final class JudgedWrite {
     ///
     /// - Throws: 401 or 403 when access was withdrawn since the request came: an upload may have taken long.
     static func run<R>(
-        _ batch: WriteBatch, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
+        _ batch: WriteTransaction, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
     ) throws -> R {
         try saving.lease?.check()
         let write = JudgedWrite(batch, saving)
@@ -231,7 +231,7 @@ final class JudgedWrite {
     /// - Parameter history: As in ``DocumentSaving/judge(_:_:_:at:)``.
     /// - Throws: What ``WriteGate`` throws; 412 for stubs; ``OutdatedJudgement``.
     func admit(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool,
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], isEdit: Bool,
         _ judgement: Judgement
     ) throws {
         try saving.gate.admit(
@@ -243,7 +243,7 @@ final class JudgedWrite {
     }
 
     /// - Throws: 412; see ``WrittenVisibility/requireOwn(_:_:)``.
-    private func requireOwnStubs(_ document: IncomingDocument, _ id: String) throws {
+    private func requireOwnStubs(_ document: RequestDocument, _ id: String) throws {
         let stubs = document.stubs
         guard !stubs.isEmpty else { return }
         let collection = saving.served.collection
@@ -253,7 +253,7 @@ final class JudgedWrite {
             visibility = WrittenVisibility(
                 leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), access)
         }
-        try visibility.requireOwn(stubs) { try batch.get(id, in: collection)?.attachments ?? [:] }
+        try visibility.requireOwn(stubs) { try batch.document(id, in: collection)?.attachments ?? [:] }
     }
 
     /// Compares with what a document was judged by.

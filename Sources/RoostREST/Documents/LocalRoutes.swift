@@ -15,7 +15,7 @@ enum LocalRoutes {
             return answer(context, name, 0, status: 200)
         case "COPY": throw HTTPFailure.notImplemented("COPY of a local document")
         default:
-            guard let document = try target.collection.local(try target.localName(name)) else {
+            guard let document = try target.collection.localDocument(try target.localName(name)) else {
                 throw HTTPFailure.missing
             }
             return try context.answer(.text(text(document, name)), tag: "\"0-\(document.revision)\"")
@@ -64,15 +64,16 @@ enum LocalRoutes {
         writer.endDictionary()
         let json = FleeceDocument(trusting: try writer.finish()).root.json()
         return try await served.database.write { batch in
-            try batch.saveLocal(json: json, name: name, in: served.collection, expecting: base).revision
+            try batch.saveLocalDocument(json: json, name: name, in: served.collection, expecting: base)
+                .revision
         }
     }
 
     private static func delete(_ served: ServedDatabase, _ name: String, _ base: UInt64) async throws {
         let wasThere = try await served.database.write { batch in
-            guard try served.collection.local(name) != nil else { return false }
+            guard try served.collection.localDocument(name) != nil else { return false }
             guard base > 0 else { throw HTTPFailure.conflict }
-            return try batch.deleteLocal(name, in: served.collection, expecting: base)
+            return try batch.deleteLocalDocument(name, in: served.collection, expecting: base)
         }
         if !wasThere { throw HTTPFailure.missing }
     }

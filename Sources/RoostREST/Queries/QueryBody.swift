@@ -6,12 +6,12 @@ import RoostWire
 actor QueryBody: BodyStream {
     private static let pieceSize = 32 << 10
 
-    private let query: RoostQuery.Query
-    private var cursor: RowsCursor?
+    private let query: DatabaseQuery
+    private var cursor: RowCursor?
     private var count = 0
     private var hasEnded = false
 
-    init(_ query: RoostQuery.Query) { self.query = query }
+    init(_ query: DatabaseQuery) { self.query = query }
 
     func next() throws -> [UInt8]? {
         guard !hasEnded else { return nil }
@@ -30,7 +30,7 @@ actor QueryBody: BodyStream {
         return bytes
     }
 
-    private func begin(_ bytes: inout [UInt8]) throws -> RowsCursor {
+    private func begin(_ bytes: inout [UInt8]) throws -> RowCursor {
         // Cancelled with the task that asks for the piece.
         let made = try query.cursor { false }
         cursor = made

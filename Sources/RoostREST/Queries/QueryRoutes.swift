@@ -16,9 +16,9 @@ enum QueryRoutes {
         // Before the statement is parsed, so that the answer is the same whatever it names, and again below, since a collection may
         // have been created in between.
         try requireAccess(target)
-        let query: RoostQuery.Query
+        let query: DatabaseQuery
         do throws(DatabaseError) {
-            query = try target.collection.query(statement, parameters)
+            query = try target.collection.query(statement, parameters: parameters)
         } catch {
             guard error.code == .invalidQuery else { throw HTTPFailure(error) }
             throw HTTPFailure.invalidQuery(error.message)

@@ -33,7 +33,8 @@ actor ViewBody: BodyStream {
     private var seenRows: SeenRows
 
     init(
-        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query, _ sight: Sight
+        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: RequestQuery,
+        _ sight: Sight
     ) throws {
         self.view = view
         self.query = query

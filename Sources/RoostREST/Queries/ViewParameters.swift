@@ -8,14 +8,14 @@ extension ViewQuery {
     ///   - keys: Those of the request's body.
     ///   - isReduced: Whether the view has a reduction.
     /// - Throws: 400 `query_parse_error` for what can't be, or does not go together.
-    init(_ query: Query, keys: [FleeceValue]?, isReduced: Bool) throws {
+    init(_ query: RequestQuery, keys: [FleeceValue]?, isReduced: Bool) throws {
         self.init()
         start = try query.json("startkey", "start_key")?.root
         end = try query.json("endkey", "end_key")?.root
         startID = query["startkey_docid"] ?? query["start_key_doc_id"]
         endID = query["endkey_docid"] ?? query["end_key_doc_id"]
         includesEnd = try query.flag("inclusive_end", default: true)
-        descending = try query.flag("descending")
+        isDescending = try query.flag("descending")
         skip = try query.count("skip") ?? 0
         limit = try query.count("limit") ?? .max
         includesDocuments = try query.flag("include_docs")
@@ -59,12 +59,12 @@ extension ViewQuery {
         }
     }
 
-    private static func grouping(_ query: Query) throws -> Grouping {
+    private static func grouping(_ query: RequestQuery) throws -> Grouping {
         if let level = try query.count("group_level"), level > 0 { return .level(level) }
         return try query.flag("group") ? .exact : .all
     }
 
-    private static func update(_ query: Query) throws -> Update {
+    private static func update(_ query: RequestQuery) throws -> Update {
         switch (query["update"], query["stale"]) {
         case (nil, nil), ("true", _): .now
         case ("false", _), (nil, "ok"): .never

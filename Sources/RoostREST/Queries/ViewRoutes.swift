@@ -63,7 +63,7 @@ enum ViewRoutes {
     }
 
     private static func body(
-        _ view: ViewBody.DesignView, _ query: Query, _ keys: [FleeceValue]?, _ target: DatabaseContext,
+        _ view: ViewBody.DesignView, _ query: RequestQuery, _ keys: [FleeceValue]?, _ target: DatabaseContext,
         _ sight: Sight
     ) throws -> ViewBody {
         var query = query
@@ -77,7 +77,7 @@ enum ViewRoutes {
     static func view(
         _ name: String, _ design: String, _ target: DatabaseContext
     ) throws -> ViewBody.DesignView {
-        guard let document = try target.collection.get(design) else { throw HTTPFailure.missing }
+        guard let document = try target.collection.document(design) else { throw HTTPFailure.missing }
         guard document["views"][name].exists else {
             throw HTTPFailure(404, "not_found", "missing_named_view")
         }
@@ -88,7 +88,7 @@ enum ViewRoutes {
     static func information(_ target: DatabaseContext, _ design: String) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
         try context.allow("GET")
-        guard let document = try collection.get(design) else { throw HTTPFailure.missing }
+        guard let document = try collection.document(design) else { throw HTTPFailure.missing }
         let found = try collection.designInformation(design)
         let signature = SHA256.hash(document["views"].jsonBytes()).bytes.prefix(16)
         let pending = JSON.number(found.pending)

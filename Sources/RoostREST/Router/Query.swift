@@ -2,7 +2,7 @@ import Fleece
 import RoostWire
 
 /// The parameters of a request, read as what CouchDB takes them for. Those that nobody asks for are ignored.
-struct Query: Sendable {
+struct RequestQuery: Sendable {
     private(set) var parameters: QueryParameters
     /// Flags that may not be set.
     var refused: Set<String> = []
@@ -50,7 +50,7 @@ struct Query: Sendable {
     }
 
     /// The same parameters but one.
-    func without(_ name: String) -> Query {
+    func without(_ name: String) -> RequestQuery {
         var copy = self
         copy.parameters[name] = nil
         return copy
@@ -58,18 +58,20 @@ struct Query: Sendable {
 
     /// The same parameters with those of a JSON object in their place. `keys` is none of them: a list that may be long is read where
     /// it is.
-    func overridden(by object: FleeceDictionary) -> Query {
+    func overridden(by object: FleeceDictionary) -> RequestQuery {
         var copy = self
-        for (name, value) in object where name != "keys" { copy.parameters[name] = Query.text(name, value) }
+        for (name, value) in object where name != "keys" {
+            copy.parameters[name] = RequestQuery.text(name, value)
+        }
         return copy
     }
 
     /// The same parameters with those of a JSON object, except `keys`, where they are not given.
-    func completed(by object: FleeceDictionary) -> Query {
+    func completed(by object: FleeceDictionary) -> RequestQuery {
         var copy = self
         for (name, value) in object
-        where name != "keys" && !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
-            copy.parameters[name] = Query.text(name, value)
+        where name != "keys" && !RequestQuery.names(of: name).contains(where: { parameters[$0] != nil }) {
+            copy.parameters[name] = RequestQuery.text(name, value)
         }
         return copy
     }

@@ -11,7 +11,7 @@ struct RequestContext: Sendable {
     let method: String
     /// The parts of the path, decoded.
     let path: [String]
-    var query: Query
+    var query: RequestQuery
     let user: UserContext
     /// What is done for the request apart from the threads that wait for sockets.
     let work: RequestWork

@@ -13,7 +13,7 @@ extension RemoteDatabase {
     /// Makes the database, if there is none.
     ///
     /// - Throws: `RemoteError` for an answer of failure; what the transport throws.
-    package func createIfMissing() async throws {
+    package func createsIfMissing() async throws {
         do {
             _ = try await peer.client.json(peer.client.put("", "{}"))
         } catch let error as RemoteError where error.status == 412 {}

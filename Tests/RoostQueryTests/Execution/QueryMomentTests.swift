@@ -19,9 +19,9 @@ import Testing
         try notes.createIndex("by-n", on: "n", including: "text")
     }
 
-    private func answer(_ query: Query) throws -> (rows: [String], documentsRead: Int) {
+    private func answer(_ query: DatabaseQuery) throws -> (rows: [String], documentsRead: Int) {
         let cursor = try query.cursor()
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return (try QueryFixture.texts(rows), cursor.documentsRead)
     }

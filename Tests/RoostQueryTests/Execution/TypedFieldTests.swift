@@ -46,7 +46,7 @@ import Testing
         try things.save(Thing(id: "c", size: .large, count: 7, price: 100, limit: 5, owner: "o1"))
     }
 
-    private func ids(_ condition: (Field<Thing>) -> Condition) throws -> String {
+    private func ids(_ condition: (QueryField<Thing>) -> QueryCondition) throws -> String {
         try things.query().where(condition).order(by: \.id).fetch().map(\.id).joined()
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(try all.where { $0.count > 99 }.sum { $0.count } == 0)
         #expect(try all.where { $0.count > 99 }.average { $0.count } == nil)
         #expect(try all.order(by: \.count, .descending).limit(2).sum { $0.count } == 12)
-        #expect(try all.order(by: \.count).skip(1).limit(1).maximum { $0.count } == 5)
+        #expect(try all.order(by: \.count).offset(1).limit(1).maximum { $0.count } == 5)
         #expect(throws: DatabaseError.self) {
             let _: Int8? = try things.query().maximum { $0.named("token") }
         }

@@ -39,7 +39,7 @@ import Testing
         try notes.save(Note(id: "d", title: "Dryo", stars: 0))
     }
 
-    private func ids(_ condition: (Field<Note>) -> Condition) throws -> String {
+    private func ids(_ condition: (QueryField<Note>) -> QueryCondition) throws -> String {
         try notes.query().where(condition).fetch().map(\.id).joined()
     }
 
@@ -109,7 +109,7 @@ import Testing
     @Test func valuesComeInOrder() throws {
         let query = notes.query().order(by: \.stars, .descending).order { $0.title.caseInsensitive }
         #expect(try query.fetch().map(\.id) == ["a", "c", "b", "d"])
-        #expect(try query.skip(1).limit(2).fetch().map(\.id) == ["c", "b"])
+        #expect(try query.offset(1).limit(2).fetch().map(\.id) == ["c", "b"])
         #expect(try query.first()?.value.title == "Apus")
         #expect(try query.where { $0.stars > 9 }.first() == nil)
         #expect(try query.count() == 4)

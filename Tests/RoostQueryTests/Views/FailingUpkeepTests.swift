@@ -14,7 +14,9 @@ import Testing
         let database = try Database.open("notes", environment: simulation.environment)
         let notes = try database.collection("notes")
         let view = notes.view(
-            View<FleeceValue, FleeceValue>("by-v", version: "1") { note, emit in emit(note["v"], note["v"]) })
+            MapReduceView<FleeceValue, FleeceValue>("by-v", version: "1") { note, emit in
+                emit(note["v"], note["v"])
+            })
         try notes.save(json: #"{"v":1}"#, id: "a")
         try notes.save(json: #"{"v":2}"#, id: "b")
         try view.update()

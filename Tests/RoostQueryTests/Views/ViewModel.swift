@@ -37,13 +37,13 @@ struct ViewModel {
     /// The rows that a query asks for, before `skip` and `limit`.
     func selected(_ query: ViewQuery) -> [Row] {
         if let keys = query.keys {
-            return (query.descending ? keys.reversed() : keys).flatMap { key in
+            return (query.isDescending ? keys.reversed() : keys).flatMap { key in
                 let found = rows.filter { query.includesEnd && collation.compare($0.key, key) == 0 }
-                return query.descending ? found.reversed() : found
+                return query.isDescending ? found.reversed() : found
             }
         }
-        let ordered = query.descending ? rows.reversed() : rows
-        let sign = query.descending ? -1 : 1
+        let ordered = query.isDescending ? rows.reversed() : rows
+        let sign = query.isDescending ? -1 : 1
         return ordered.filter { row in
             if let start = query.start {
                 let order = sign * collation.compare(row.key, start)

@@ -6,7 +6,7 @@ public struct LiveRows<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     private let updates: QueryUpdates
     private let isReversed: Bool
 
-    init(_ query: Query, isReversed: Bool = false) {
+    init(_ query: DatabaseQuery, isReversed: Bool = false) {
         updates = query.updates
         self.isReversed = isReversed
     }

@@ -15,7 +15,7 @@ struct RefusedMessages: Sendable {
 
     func sayAgain(_ problems: [ReplicationProblem]) throws {
         for problem in problems {
-            guard var message = try documents.get(problem.document)?.mutableCopy(),
+            guard var message = try documents.document(problem.document)?.mutableCopy(),
                 message["type"] == "chat", message["author"] == .string(author)
             else { continue }
             let attempts = (message["attempts"].int ?? 1) + 1

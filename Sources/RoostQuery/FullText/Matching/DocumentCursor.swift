@@ -1,5 +1,5 @@
 /// Goes through numbers of documents in their order.
-protocol DocumentCursor: AnyObject {
+protocol MatchCursor: AnyObject {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document: Int { get }
 
@@ -7,7 +7,7 @@ protocol DocumentCursor: AnyObject {
     func seek(_ target: Int) throws
 }
 
-extension DocumentCursor {
+extension MatchCursor {
     /// Goes through all documents, from before the first one on. O(n).
     func forEach(_ body: (_ document: Int) throws -> Void) throws {
         try seek(0)
@@ -18,7 +18,7 @@ extension DocumentCursor {
     }
 }
 
-extension Array where Element: DocumentCursor {
+extension Array where Element: MatchCursor {
     /// Brings all cursors to the first document, from `target` on, that all of them have.
     ///
     /// - Returns: `false` when there is none.

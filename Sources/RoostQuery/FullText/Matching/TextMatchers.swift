@@ -1,7 +1,7 @@
 import RoostBytes
 
 /// Documents of one segment that a part of a query matches, in the order of their numbers.
-class TextMatcher: DocumentCursor {
+class TextMatcher: MatchCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document = -1
     /// What was asked for last of ``bound(from:)``, which holds for documents that come later, too.
@@ -332,7 +332,7 @@ final class AnyMatcher: TextMatcher {
 
 /// All documents of a segment: what NOT by itself takes from.
 final class EveryMatcher: TextMatcher {
-    private let documents: any DocumentCursor
+    private let documents: any MatchCursor
 
     init(_ segment: any TextSegment) { documents = segment.everyDocument() }
 
