@@ -43,7 +43,9 @@ extension FuzzTarget {
             _ = try? changes.document(of: change)
             count += 1
         }
-        for name in try snapshot.localNames.prefix(10) { _ = try snapshot.local(name)?.json() }
+        for name in try snapshot.localDocumentNames.prefix(10) {
+            _ = try snapshot.localDocument(name)?.json()
+        }
         _ = (try snapshot.deletedCount, snapshot.count)
     }
 
@@ -54,7 +56,8 @@ extension FuzzTarget {
         for id in ["d1", "d2", "d3"] { _ = try? collection.delete(id) }
         _ = try? collection.database.write { batch in try batch.purge("d4", in: collection) }
         try demand(
-            try collection.get("fuzz")?.json().contains("\"v\":1") == true, "a saved document is not there")
+            try collection.document("fuzz")?.json().contains("\"v\":1") == true,
+            "a saved document is not there")
     }
 
     private static func databaseSeeds() throws -> [[UInt8]] {
@@ -72,7 +75,7 @@ extension FuzzTarget {
                 let ids = try history.map { try RevisionID(validating: $0) }
                 _ = try batch.insert(json: #"{"w":1}"#, id: "conflict", history: ids, in: notes)
             }
-            _ = try batch.saveLocal(json: #"{"l":1}"#, name: "checkpoint", in: notes)
+            _ = try batch.saveLocalDocument(json: #"{"l":1}"#, name: "checkpoint", in: notes)
             _ = try batch.setExpiration(.init(timeIntervalSince1970: 4e9), of: "d3", in: notes)
         }
         let logged = disk.contents(of: "db/data.roost") ?? []

@@ -172,7 +172,7 @@ extension FuzzTarget {
             var decoder = OperationDecoder(bytes)
             var total: UInt64 = 0
             do throws(OperationDecoder.Failure<FuzzFinding>) {
-                while try decoder.next({ (operation: Operation) throws(FuzzFinding) in
+                while try decoder.next({ (operation: LogOperation) throws(FuzzFinding) in
                     guard case .put(let key, let entry) = operation else { return }
                     if key.count > Format.maximumKeyLength { throw FuzzFinding("a key that is too long") }
                     total &+= XXH3.hash(entry.inline)

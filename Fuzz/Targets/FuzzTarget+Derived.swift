@@ -20,11 +20,11 @@ extension FuzzTarget {
         }
     ]
 
-    private static let view = View<FleeceValue, FleeceValue>("fuzz", version: "1", reduce: .count) {
+    private static let view = MapReduceView<FleeceValue, FleeceValue>("fuzz", version: "1", reduce: .count) {
         note, emit in
         for key in note["keys"].array ?? .empty { emit(key, note["v"]) }
     }
-    private static let distinct = View<FleeceValue, FleeceValue>(
+    private static let distinct = MapReduceView<FleeceValue, FleeceValue>(
         "distinct", version: "1", reduce: .distinctCount
     ) { note, emit in
         for key in note["keys"].array ?? .empty { emit(key, note["v"]) }
@@ -51,7 +51,7 @@ extension FuzzTarget {
         for view in [notes.view(view), notes.view(distinct)] {
             for isDescending in [false, true] {
                 var query = ViewQuery()
-                query.descending = isDescending
+                query.isDescending = isDescending
                 query.skip = 3
                 query.limit = 200
                 query.includesDocuments = true

@@ -42,7 +42,7 @@ extension FuzzTarget {
     }
 
     /// Runs what could be prepared; whatever it throws is an answer.
-    private static func run(_ query: Query) throws {
+    private static func run(_ query: DatabaseQuery) throws {
         var query = query.with(["p": "b", "n": 2])
         query.options.memoryLimit = 1 << 20
         _ = try? query.explain()
@@ -99,7 +99,7 @@ extension FuzzTarget {
         for (number, json) in lines.dropFirst().enumerated() {
             _ = try? collection.save(json: String(json), id: "d\(number)")
         }
-        guard var query = try? database.query(String(text), ["p": "b", "n": 2]) else { return }
+        guard var query = try? database.query(String(text), parameters: ["p": "b", "n": 2]) else { return }
         query.options.memoryLimit = 1 << 20
         let plain = try? query.count()
         for index in [

@@ -33,7 +33,7 @@ extension FuzzTarget {
 
     private static func open(_ disk: SimulatedMedium, readOnly: Bool = false) throws(StoreError) -> Store {
         var options = StoreSeeds.options
-        options.readOnly = readOnly
+        options.isReadOnly = readOnly
         return try Store.open(StoreSeeds.path, options: options, environment: StoreSeeds.environment(disk))
     }
 

@@ -14,7 +14,7 @@ extension FuzzTarget {
             .map { Array($0.utf8) }
     } run: { input in
         guard let first = input.first else { return }
-        let languages: [Language?] = [nil] + Language.allCases
+        let languages: [TextLanguage?] = [nil] + TextLanguage.allCases
         let tokenizer = WordTokenizer(
             language: languages[Int(first) % languages.count], ignoresAccents: first < 128, stopWords: ["the"]
         )

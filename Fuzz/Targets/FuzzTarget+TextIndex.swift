@@ -84,7 +84,7 @@ struct TextIndexDamage {
     private mutating func byte() -> Int? { input.popFirst().map { Int($0) } }
 
     /// Changes up to eight entries.
-    func apply(to transaction: WriteTransaction) throws {
+    func apply(to transaction: StoreTransaction) throws {
         var copy = self
         for _ in 0..<8 {
             guard let kind = copy.byte(), let place = copy.byte(), let offset = copy.byte(),
@@ -97,7 +97,7 @@ struct TextIndexDamage {
     }
 
     private func change(
-        _ kind: Int, _ place: Int, _ offset: Int, _ bytes: [UInt8], _ transaction: WriteTransaction
+        _ kind: Int, _ place: Int, _ offset: Int, _ bytes: [UInt8], _ transaction: StoreTransaction
     ) throws {
         let name = kind & 1 == 0 || kind == 5 ? "rows/1" : "documents/1"
         let tree = try transaction.tree(name)

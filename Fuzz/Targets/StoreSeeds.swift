@@ -91,7 +91,7 @@ enum StoreSeeds {
             try transaction.delete(KeyRange(lower: "document-3", upper: "document-4"), in: plain)
             if number > 0 { try transaction.drop(try transaction.tree("short")) }
             _ = try transaction.tree("short")
-            let policy: WriteTransaction.CheckpointPolicy = number == checkpointAt ? .always : .ifNeeded
+            let policy: StoreTransaction.CheckpointPolicy = number == checkpointAt ? .always : .ifNeeded
             if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
         }
     }

@@ -8,7 +8,7 @@ import Testing
     private func opens(_ bytes: [UInt8]) -> Bool {
         let disk = SimulatedMedium()
         var options = StoreSeeds.options
-        options.readOnly = true
+        options.isReadOnly = true
         return (try? disk.install(bytes, at: StoreSeeds.path)) != nil
             && (try? Store.open(StoreSeeds.path, options: options, environment: StoreSeeds.environment(disk)))
                 != nil

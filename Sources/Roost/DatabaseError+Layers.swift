@@ -8,7 +8,7 @@ extension DatabaseError {
     /// What a failure of the storage engine means to the user of a database.
     init(_ error: StoreError) {
         let cause = error.code == .notFound ? error.cause ?? MissingCollection() : error.cause
-        self.init(Self.code(of: error.code), error.message, underlying: cause)
+        self.init(Self.code(of: error.code), error.message, underlyingError: cause)
     }
 
     private static func code(of code: StoreError.Code) -> Code {
@@ -43,7 +43,7 @@ extension DatabaseError {
             case .locked: .locked
             default: .inputOutput
             }
-        self.init(code, error.description, underlying: error)
+        self.init(code, error.description, underlyingError: error)
     }
 
     /// What a failure of the blob store means to the user of a database.
@@ -62,13 +62,13 @@ extension DatabaseError {
             case .permissionDenied: .permissionDenied
             case .inputOutput: .inputOutput
             }
-        self.init(code, error.message, underlying: error.cause)
+        self.init(code, error.message, underlyingError: error.cause)
     }
 
     /// Why JSON text, or a value that was built, cannot become a document.
     init(_ error: FleeceError) {
         let code: Code = error.code == .tooDeep || error.code == .tooLarge ? .limitExceeded : .invalidDocument
-        self.init(code, "This cannot be a document. \(error)", underlying: error)
+        self.init(code, "This cannot be a document. \(error)", underlyingError: error)
     }
 
     /// A stored entry that no Roost wrote.
@@ -84,7 +84,7 @@ struct MissingCollection: Error {}
 
 extension DatabaseError {
     /// Whether the collection that was to be read or written is not there, or not any more.
-    package var isOfMissingCollection: Bool { code == .notFound && underlying is MissingCollection }
+    package var isOfMissingCollection: Bool { code == .notFound && underlyingError is MissingCollection }
 }
 
 /// An error of a layer below.

@@ -20,13 +20,13 @@ public struct DatabaseError: Error, Sendable {
     public var message: String
 
     /// The error of a lower layer that led to this one, if there was one.
-    public var underlying: (any Error)?
+    public var underlyingError: (any Error)?
 
     /// Makes an error. `message` should be a whole sentence that a user can act on.
-    public init(_ code: Code, _ message: String, underlying: (any Error)? = nil) {
+    public init(_ code: Code, _ message: String, underlyingError: (any Error)? = nil) {
         self.code = code
         self.message = message
-        self.underlying = underlying
+        self.underlyingError = underlyingError
     }
 }
 

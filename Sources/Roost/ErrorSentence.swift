@@ -49,7 +49,7 @@ extension DatabaseError {
             case (.fileWriteOutOfSpace, _), (_, .ENOSPC): .noSpace
             default: .inputOutput
             }
-        self.init(code, "\(attempt): \(error.sentence)", underlying: error)
+        self.init(code, "\(attempt): \(error.sentence)", underlyingError: error)
     }
 }
 

@@ -52,13 +52,13 @@ extension BlobCampaign {
     /// Makes one to three changes in a batch.
     func commit(_ notes: DocumentCollection) throws {
         var model = states.current
-        var changes: [(WriteBatch) throws -> Void] = []
+        var changes: [(WriteTransaction) throws -> Void] = []
         for _ in 0...generator.next(below: 3) { changes.append(try change(notes, &model)) }
         try write(notes, model) { batch in for change in changes { try change(batch) } }
     }
 
     private func write(
-        _ notes: DocumentCollection, _ model: BlobModel, _ body: (WriteBatch) throws -> Void
+        _ notes: DocumentCollection, _ model: BlobModel, _ body: (WriteTransaction) throws -> Void
     ) throws {
         let attempt = states.attempt(model)
         try notes.database.write { batch in try body(batch) }
@@ -68,7 +68,7 @@ extension BlobCampaign {
 
     private func change(
         _ notes: DocumentCollection, _ model: inout BlobModel
-    ) throws -> (WriteBatch) throws -> Void {
+    ) throws -> (WriteTransaction) throws -> Void {
         let id = "d\(generator.next(below: 12))"
         switch generator.next(below: 10) {
         case 0:

@@ -195,7 +195,7 @@ package final class BlobCampaign {
     func open(
         _ path: String, _ keys: [Int], _ environment: Environment, readOnly: Bool = false
     ) throws -> Database {
-        var options = DatabaseOptions(readOnly: readOnly, createIfMissing: !readOnly)
+        var options = DatabaseOptions(isReadOnly: readOnly, createsIfMissing: !readOnly)
         options.durability = durability
         for key in keys.dropLast() {
             options.key = Self.key(key)

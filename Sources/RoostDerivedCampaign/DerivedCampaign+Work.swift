@@ -120,7 +120,7 @@ extension DerivedCampaign {
 
     /// Makes one change.
     private static func change(
-        _ notes: DocumentCollection, _ batch: WriteBatch, _ generator: inout SeededGenerator
+        _ notes: DocumentCollection, _ batch: WriteTransaction, _ generator: inout SeededGenerator
     ) throws {
         let id = "d\(generator.next(below: 40))"
         switch generator.next(below: 14) {

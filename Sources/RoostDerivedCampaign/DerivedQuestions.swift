@@ -6,7 +6,8 @@ import RoostQuery
 struct DerivedQuestions {
     let notes: DocumentCollection
 
-    static let view = View<FleeceValue, FleeceValue>("by-tag", version: "1", reduce: .sum) { note, emit in
+    static let view = MapReduceView<FleeceValue, FleeceValue>("by-tag", version: "1", reduce: .sum) {
+        note, emit in
         for tag in note["tags"].array ?? .empty { emit(tag, note["v"]) }
     }
 

@@ -7,13 +7,13 @@ import Synchronization
 ///
 /// ```swift
 /// let router = Router(try DatabaseDirectory("databases"), options: routerOptions)
-/// let server = try Server(router)
+/// let server = try HTTPServer(router)
 /// try await server.run()
 /// ```
 ///
 /// By default only programs on the same machine can connect. Connections that wait take no thread. It may be used from any
 /// thread.
-public final class Server: Sendable {
+public final class HTTPServer: Sendable {
     private struct Listener {
         let socket: Int32
         let watch: UInt64?
@@ -252,7 +252,7 @@ public struct ServerOptions: Sendable {
     public var bodySeconds = 30
     /// The bytes a second that a client must send or take. Default: 1,024.
     public var slowestRate = 1024
-    /// Seconds that ``Server/stop()`` waits for requests under way. Default: 5.
+    /// Seconds that ``HTTPServer/stop()`` waits for requests under way. Default: 5.
     public var stopSeconds = 5
     /// Gets a line for each request; called from many threads. Default: none.
     public var log: (@Sendable (String) -> Void)?

@@ -173,7 +173,7 @@ extension RemoteDatabase {
     /// Makes the database, if there is none.
     ///
     /// - Throws: `RemoteError` for an answer of failure; what the transport throws.
-    package func createIfMissing() async throws {
+    package func createsIfMissing() async throws {
         do {
             let client = try peer.client
             _ = try await client.json(client.put("", "{}"))

@@ -1,5 +1,5 @@
 /// A language whose forms of a word are recognised.
-public enum Language: String, Sendable, Hashable, CaseIterable, Codable {
+public enum TextLanguage: String, Sendable, Hashable, CaseIterable, Codable {
     case danish = "da"
     case dutch = "nl"
     case english = "en"

@@ -44,7 +44,7 @@ public struct WordTerms: Sendable, Hashable {
 /// in any colour of skin. The end of `O'Brien's` does not belong to the word.
 public struct WordTokenizer: Tokenizer {
     /// The language whose forms of a word are one; `nil` for none.
-    public let language: Language?
+    public let language: TextLanguage?
     /// Whether accents, vowel points and strokes are omitted: *resume* finds *résumé*.
     public let ignoresAccents: Bool
     /// Words that are not found, as they are folded.
@@ -56,7 +56,7 @@ public struct WordTokenizer: Tokenizer {
     ///   - language: whose forms of a word are one.
     ///   - ignoresAccents: whether accents are omitted.
     ///   - stopWords: words that are not found, in any case; every word is where there are none.
-    public init(language: Language? = nil, ignoresAccents: Bool = true, stopWords: [String] = []) {
+    public init(language: TextLanguage? = nil, ignoresAccents: Bool = true, stopWords: [String] = []) {
         self.language = language
         self.ignoresAccents = ignoresAccents
         stemmer = language?.stemmer

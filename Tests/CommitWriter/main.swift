@@ -83,7 +83,7 @@ func takeTurns(_ path: String, _ process: UInt64, logLimit: UInt64) throws {
 /// Reads the newest commits as they come, and ends with a line for anything that is not as some commit left it.
 func follow(_ path: String, _ seed: UInt64) throws {
     var options = busyOptions()
-    options.readOnly = true
+    options.isReadOnly = true
     let store = try Store.open(path, options: options)
     let work = NumberedWork(seed: seed, tree: "thread-0")
     let isDone = Atomic(false)

@@ -22,7 +22,7 @@ func work(_ path: String, _ process: Int) throws {
     while true {
         let blob = try database.saveBlob(Array("\(process) \(number)".utf8))
         try database.write { batch in
-            var count = try batch.get("count", in: notes)?.mutableCopy() ?? MutableDocument(id: "count")
+            var count = try batch.document("count", in: notes)?.mutableCopy() ?? MutableDocument(id: "count")
             count["n"] = (count["n"].int ?? 0) + 1
             try batch.save(&count, in: notes)
             try batch.save(["blob": blob], id: "p\(process)-\(number)", in: notes)

@@ -261,7 +261,7 @@ import Testing
     }
 
     private func check(isReadOnly: Bool) throws {
-        let database = try Database.open(tool.path, options: DatabaseOptions(readOnly: isReadOnly))
+        let database = try Database.open(tool.path, options: DatabaseOptions(isReadOnly: isReadOnly))
         let view = try database.defaultCollection.view("by-n", of: "d")
         let rows = try view.count()
         #expect(rows == Self.count)

@@ -70,7 +70,7 @@ import Testing
         let database = try Database.inMemory()
         let notes = try database.defaultCollection
         try notes.save(json: #"{"name":7,"stars":[],"when":"x"}"#, id: "a")
-        let document = try #require(try notes.get("a"))
+        let document = try #require(try notes.document("a"))
         #expect(
             thrown { _ = try document.decode(Named.self) }.sentence.hasSuffix(
                 "The property name is not text."))

@@ -49,9 +49,9 @@ import Testing
     }
 
     private func account(_ name: String, in directory: String) throws -> DocumentValue? {
-        let options = DatabaseOptions(readOnly: true, createIfMissing: false)
+        let options = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
         let users = try Database.open(directory + "/_users.roost", options: options)
-        return try users.defaultCollection.get("org.couchdb.user:" + name)?.value
+        return try users.defaultCollection.document("org.couchdb.user:" + name)?.value
     }
 
     // MARK: Backups

@@ -29,14 +29,14 @@ import Testing
     }
 
     /// A server of databases in a directory, whose admin is anna.
-    private func serve(_ directory: Tool, _ identity: TLSIdentity? = nil) throws -> Server {
+    private func serve(_ directory: Tool, _ identity: TLSIdentity? = nil) throws -> HTTPServer {
         var options = RouterOptions()
         options.admins = ["anna": "secret words"]
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
         serverOptions.identity = identity
-        return try Server(
+        return try HTTPServer(
             Router(try DatabaseDirectory(directory.path), options: options), options: serverOptions)
     }
 
@@ -83,7 +83,7 @@ import Testing
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
-        let server = try Server(router, options: serverOptions)
+        let server = try HTTPServer(router, options: serverOptions)
         let file = directory.path + "-password"
         try "secret words\n".write(toFile: file, atomically: true, encoding: .utf8)
         defer { try? FileManager.default.removeItem(atPath: file) }

@@ -117,7 +117,7 @@ import Testing
         try notes.save(json: #"{"v":1}"#, id: "mine")
         #expect(try inAnotherProcess("put", "theirs", #"{"v":2}"#) == 0)
         let found = try #require(try databases.database("notes"))
-        #expect(try found.defaultCollection.get("theirs")?.int("v") == 2)
+        #expect(try found.defaultCollection.document("theirs")?.int("v") == 2)
         try notes.save(json: #"{"v":3}"#, id: "mine")
         #expect(try notes.count == 2)
     }
@@ -140,7 +140,7 @@ import Testing
             _ = try databases.delete("notes")
         } throws: { ($0 as? DatabaseError)?.code == .locked }
         writer.kill()
-        #expect(try #require(try databases.database("notes")).defaultCollection.get("p1-0") != nil)
+        #expect(try #require(try databases.database("notes")).defaultCollection.document("p1-0") != nil)
         #expect(try databases.delete("notes"))
         #expect(try databases.database("notes") == nil)
         #expect(!FileManager.default.fileExists(atPath: path))
@@ -182,7 +182,7 @@ import Testing
         }
         #expect(server.end(by: signal) == 0)
         for name in ["notes", "copy"] {
-            let options = DatabaseOptions(readOnly: true)
+            let options = DatabaseOptions(isReadOnly: true)
             let database = try Database.open("\(directory.path)/\(name).roost", options: options)
             #expect(try database.defaultCollection.count == 1)
             #expect(database.ending.isClean)

@@ -285,7 +285,7 @@ import Testing
         _ = tool.output("index", "create", "bytitle", "--on", "title")
         _ = tool.output("index", "create", "words", "--text", "title")
         session = ShellSession(
-            path: tool.path, try Database.open(tool.path, options: DatabaseOptions(readOnly: true)),
+            path: tool.path, try Database.open(tool.path, options: DatabaseOptions(isReadOnly: true)),
             collection: nil,
             mode: .table)
         session.parameters["least"] = 1

@@ -56,7 +56,7 @@ import Testing
         let result = try shell(#""$0" put "$1" theirs '{"v":1}'"#)
         #expect(result.status == 0 && result.errors == "", "\(result)")
         try database.refresh()
-        #expect(try notes.get("theirs")?.int("v") == 1)
+        #expect(try notes.document("theirs")?.int("v") == 1)
         try database.close()
         let alone = try Database.open(tool.path)
         #expect(try shell(#""$0" put "$1" late '{}'"#).status != 0)
@@ -84,7 +84,7 @@ import Testing
                 command: [Tool.program, "backup", tool.path, copy], errors: .hidden)
             usleep(UInt32(2_000 + 3_000 * round))
             process.kill()
-            guard let found = try? Database.open(copy, options: DatabaseOptions(readOnly: true)) else {
+            guard let found = try? Database.open(copy, options: DatabaseOptions(isReadOnly: true)) else {
                 #expect(complete == 0, "the earlier backup is gone")
                 continue
             }

@@ -32,7 +32,7 @@ import Testing
         try simulation.disk.install(bytes, at: Self.file)
         for isReadOnly in [true, false] {
             let database = try Database.open(
-                "db", options: DatabaseOptions(readOnly: isReadOnly), environment: simulation.environment)
+                "db", options: DatabaseOptions(isReadOnly: isReadOnly), environment: simulation.environment)
             let notes = try database.collection("notes")
             try notes.indexes.read(tagIndex(), of: notes) { reader in
                 let (found, expected) = (try Expected(reader), try Expected(reader.collection))

@@ -93,9 +93,9 @@ import Testing
                 for skipped in [
                     0, 1, 5, expected.rows.count - 1, expected.rows.count, expected.rows.count + 3,
                 ] {
-                    for descending in [false, true] {
-                        let rows = descending ? expected.rows.reversed() : expected.rows
-                        let cursor = reader.cursor(descending: descending)
+                    for isDescending in [false, true] {
+                        let rows = isDescending ? expected.rows.reversed() : expected.rows
+                        let cursor = reader.cursor(isDescending: isDescending)
                         try cursor.skip(UInt64(max(0, skipped)))
                         var found: [String] = []
                         while try cursor.next() { found.append(try text(cursor.row)) }
@@ -151,7 +151,7 @@ import Testing
         let (database, notes) = try open(simulation)
         var random = Random(state: 5)
         try database.write { batch in for _ in 0..<60 { try notes.change(batch, &random) } }
-        let options = DatabaseOptions(readOnly: true)
+        let options = DatabaseOptions(isReadOnly: true)
         let reader = try Database.open("db", options: options, environment: simulation.environment)
         let readerNotes = try reader.collection("notes")
         try check(readerNotes, tagIndex())
@@ -193,7 +193,7 @@ import Testing
         var random = Random(state: 9)
         try database.write { batch in for _ in 0..<60 { try notes.change(batch, &random) } }
         try check(notes, tagIndex())
-        let options = DatabaseOptions(readOnly: true)
+        let options = DatabaseOptions(isReadOnly: true)
         let reader = try Database.open("db", options: options, environment: simulation.environment)
         let readerNotes = try reader.collection("notes")
         let moment = try readerNotes.snapshot()

@@ -94,7 +94,7 @@ func text(_ row: IndexRowView) throws -> String {
 
 extension DocumentCollection {
     /// Makes one random change.
-    func change(_ batch: WriteBatch, _ random: inout Random) throws {
+    func change(_ batch: WriteTransaction, _ random: inout Random) throws {
         let id = "d\(Int.random(in: 0..<40, using: &random))"
         switch Int.random(in: 0..<14, using: &random) {
         case 0, 1: try batch.delete(id, in: self)

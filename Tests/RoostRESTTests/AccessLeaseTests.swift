@@ -165,7 +165,7 @@ import Testing
             #expect(try await test.ask("GET", "/db/sent").status == 404, "\(method) \(target)")
             #expect(try await test.ask("GET", "/db")["doc_count"] as? Int == 0)
             let locals = try #require(try test.router.databases.database("db")).defaultCollection.snapshot()
-                .localNames
+                .localDocumentNames
             #expect(locals.isEmpty)
         }
     }

@@ -21,7 +21,7 @@ import Testing
     /// Saves an account as an earlier build would have, past all rules; its password is that of `other`.
     private func saveDirectly(_ name: String, passwordOf other: String, _ test: TestRouter) async throws {
         let users = try test.router.databases.create("_users").defaultCollection
-        let record = try #require(try users.get("org.couchdb.user:" + other)?.mutableCopy())
+        let record = try #require(try users.document("org.couchdb.user:" + other)?.mutableCopy())
         var copy = MutableDocument(id: "org.couchdb.user:" + name)
         copy.properties = record.properties
         copy.properties["name"] = .string(name)

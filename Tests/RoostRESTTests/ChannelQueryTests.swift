@@ -115,7 +115,7 @@ import Testing
         let router = try await router(1)
         #expect(try await ids(router.ask("GET", "/db/_design/v/_view/n", as: ann)) == ["n0"])
         let visibility = try #require(try router.router.databases.database("db")).defaultCollection
-        var draft = try #require(try visibility.get("n0")).mutableCopy()
+        var draft = try #require(try visibility.document("n0")).mutableCopy()
         draft["n"] = 7
         draft["channels"] = ["secret"]
         try await visibility.save(&draft)

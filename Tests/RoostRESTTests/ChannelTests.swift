@@ -119,12 +119,12 @@ let bob = UserContext(name: "bob")
             "PUT", "/db/own/file?rev=\(own)", "plugh", headers: ["Content-Type": "text/plain"], as: ann)
         let documents = try #require(try router.router.databases.database("db")).defaultCollection
         func digest(_ id: String) throws -> (String, String) {
-            let attachment = try #require(try documents.get(id)?.attachments["file"])
+            let attachment = try #require(try documents.document(id)?.attachments["file"])
             return (attachment.digest, attachment.md5 ?? "")
         }
         func put(_ id: String, _ digest: String, _ edits: Bool) async throws -> TestRouter.Answer {
             let file = #""file":{"stub":true,"digest":"\#(digest)","revpos":2,"content_type":"text/plain"}"#
-            let base = edits ? try documents.get(id)?.revision.description : "3-ab"
+            let base = edits ? try documents.document(id)?.revision.description : "3-ab"
             let revision = base.map { #""_rev":"\#($0)","# } ?? ""
             let body = #"{\#(revision)"channels":["!"],"_attachments":{\#(file)}}"#
             return try await router.ask("PUT", "/db/\(id)?new_edits=\(edits)", body, as: ann)

@@ -206,7 +206,7 @@ import Testing
         let users = try test.router.databases.create("_users").defaultCollection
         #expect(try await session(test, "mia", "old") == 200)
         // Past the router, as a replication or another process does it.
-        var draft = try #require(try users.get("org.couchdb.user:mia")?.mutableCopy())
+        var draft = try #require(try users.document("org.couchdb.user:mia")?.mutableCopy())
         draft.properties["roles"] = .array([])
         try await users.save(&draft)
         let answer = try await test.askAsListener("GET", "/_session", headers: basic("mia", "old"))

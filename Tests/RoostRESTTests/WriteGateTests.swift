@@ -28,7 +28,7 @@ import Testing
     /// Makes a second live revision, as an earlier build or a program past the router might have.
     private func makeConflict(_ test: TestRouter, roles: String) throws {
         let users = try test.router.databases.create("_users")
-        let present = try #require(try users.defaultCollection.get(Self.id))
+        let present = try #require(try users.defaultCollection.document(Self.id))
         var copy = present.mutableCopy().properties
         copy["roles"] = try DocumentValue(json: roles)
         let json = try DocumentValue.dictionary(copy).json()
@@ -136,7 +136,7 @@ import Testing
             ("iterations", DocumentValue.integer(9_999_999)),
             ("derived_key", .string(String(repeating: "ab", count: 200_000))),
         ] {
-            var draft = try #require(try users.get(Self.id)?.mutableCopy())
+            var draft = try #require(try users.document(Self.id)?.mutableCopy())
             draft.properties[member] = value
             try await users.save(&draft)
             let answer = try await test.askAsListener("GET", "/_session", headers: basic("mia", "pw"))

@@ -11,7 +11,7 @@ import Testing
 
     /// A server whose filter `test/slow` goes on until its task is cancelled, or `release` is called.
     private final class SlowServer: Sendable {
-        let server: Server
+        let server: HTTPServer
         private let directory: String
         private let state: State
 
@@ -48,7 +48,7 @@ import Testing
             var options = ServerOptions()
             options.port = 0
             options.stopSeconds = 1
-            server = try Server(router, options: options)
+            server = try HTTPServer(router, options: options)
         }
 
         deinit { try? FileManager.default.removeItem(atPath: directory) }

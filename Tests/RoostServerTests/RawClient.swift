@@ -108,7 +108,7 @@ final class RawClient: Sendable {
 
 /// A server over databases in a directory of its own, with a database that everybody may use.
 final class TestServer: Sendable {
-    let server: Server
+    let server: HTTPServer
     let router: Router
     private let directory: String
 
@@ -133,7 +133,7 @@ final class TestServer: Sendable {
         options.bodySeconds = 300
         options.idleSeconds = 300
         change(&options)
-        server = try Server(router, options: options)
+        server = try HTTPServer(router, options: options)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: directory) }

@@ -65,7 +65,7 @@ import Testing
     @Test func halfAnAnswerBreaksTheConnection() async throws {
         var options = ServerOptions()
         options.port = 0
-        let server = try Server(HalfAnswers(), options: options)
+        let server = try HTTPServer(HalfAnswers(), options: options)
         for (target, isBroken) in [("/whole", false), ("/broken", true)] {
             let client = try RawClient(server.port)
             await client.send("GET \(target) HTTP/1.0\r\n\r\n")

@@ -92,7 +92,7 @@ struct RawWebSocket {
 /// A server with a handler, which listens at a free port.
 private func serve(
     _ handler: UpgradingHandler = UpgradingHandler(), _ change: (inout ServerOptions) -> Void = { _ in }
-) throws -> Server {
+) throws -> HTTPServer {
     var options = ServerOptions()
     options.port = 0
     options.stopSeconds = 1
@@ -100,7 +100,7 @@ private func serve(
     options.bodySeconds = 300
     options.idleSeconds = 300
     change(&options)
-    return try Server(handler, options: options)
+    return try HTTPServer(handler, options: options)
 }
 
 /// What a server answers to a handshake that it refuses.

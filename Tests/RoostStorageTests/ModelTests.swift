@@ -135,7 +135,7 @@ struct RandomHistory {
         }
     }
 
-    private mutating func change(_ transaction: WriteTransaction, _ tree: Tree, _ model: inout Model) throws {
+    private mutating func change(_ transaction: StoreTransaction, _ tree: Tree, _ model: inout Model) throws {
         let count = [1, 10, 300].randomElement(using: &generator)!
         let looksUp = Bool.random(using: &generator)
         var looked: [Key] = []

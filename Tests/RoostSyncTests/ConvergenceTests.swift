@@ -57,7 +57,7 @@ import Testing
             let digest = String(16 + random.next(below: 200), radix: 16)
             try collection.insert(id, ["2-\(digest)", "1-aa"], json: #"{"branch":"\#(digest)"}"#)
         case 2:
-            var draft = try collection.get(id)?.mutableCopy() ?? MutableDocument(id: id)
+            var draft = try collection.document(id)?.mutableCopy() ?? MutableDocument(id: id)
             let blob = try collection.database.saveBlob([UInt8(random.next(below: 256))])
             draft.attachments["x"] = Attachment(blob)
             try collection.save(&draft)

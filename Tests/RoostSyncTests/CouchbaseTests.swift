@@ -16,7 +16,7 @@ import Testing
     private let peers: Peers
     private let notes: DocumentCollection
     private let router: Router
-    private let server: Server
+    private let server: HTTPServer
     private let url: URL
     private let anna = RemoteDatabase.Credentials.basic(name: "anna", password: "pass word")
 
@@ -30,7 +30,7 @@ import Testing
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
-        server = try Server(router, options: serverOptions)
+        server = try HTTPServer(router, options: serverOptions)
         url = try #require(URL(string: server.url.replacing("http://", with: "ws://") + "/notes"))
         let created = await router.respond(to: .json("PUT", "/notes", "{}"), as: .admin)
         try #require(created.status == 201)
@@ -241,7 +241,7 @@ import Testing
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
-        let limited = try Server(router, options: serverOptions)
+        let limited = try HTTPServer(router, options: serverOptions)
         for (path, body) in [
             ("/notes", "{}"), ("/notes/_security", "{}"),
             ("/_users/org.couchdb.user:ann", #"{"name":"ann","password":"pw","roles":[],"type":"user"}"#),
@@ -282,7 +282,7 @@ import Testing
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
         serverOptions.identity = try TLSIdentity(certificateFile: pair.certificate, keyFile: pair.key)
-        let secure = try Server(router, options: serverOptions)
+        let secure = try HTTPServer(router, options: serverOptions)
         let url = try #require(URL(string: secure.url.replacing("https://", with: "wss://") + "/notes"))
         var draft = MutableDocument(id: "a")
         draft.properties["photo"] = try notes.database.blob([UInt8](repeating: 7, count: 900_000)).value

@@ -232,7 +232,7 @@ import Testing
         }
         let status = try await pull(server)
         #expect(status.problems.isEmpty, "\(status.problems)")
-        #expect(try notes.get("bad")?.attachments["x"]?.length == 5)
+        #expect(try notes.document("bad")?.attachments["x"]?.length == 5)
     }
 
     @Test func anAttachmentWithoutEnd() async throws {

@@ -12,7 +12,7 @@ import Testing
     private let peers: Peers
     private let notes: DocumentCollection
     private let router: Router
-    private let server: Server
+    private let server: HTTPServer
     private let url: URL
     private let anna = RemoteDatabase.Credentials.basic(name: "anna", password: "pass word")
 
@@ -25,7 +25,7 @@ import Testing
         var serverOptions = ServerOptions()
         serverOptions.port = 0
         serverOptions.stopSeconds = 1
-        server = try Server(router, options: serverOptions)
+        server = try HTTPServer(router, options: serverOptions)
         url = try #require(URL(string: server.url + "/notes"))
         let created = await router.respond(to: .json("PUT", "/notes", "{}"), as: .admin)
         try #require(created.status == 201)

@@ -306,7 +306,7 @@ import Testing
         let options = ReplicationOptions(.push)
         _ = try await notes.replicate(with: others, options).finished
         #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 0)
-        for name in try notes.snapshot().localNames { try notes.removeLocal(name) }
+        for name in try notes.snapshot().localDocumentNames { try notes.removeLocal(name) }
         try await others.purge("n3")
         #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 5)
         #expect(try others.replicated() == notes.replicated())
@@ -330,8 +330,8 @@ import Testing
         #expect(try await pull(source).pulled.checked == 0)
         try served.put("c")
         #expect(try await pull(source).pulled.checked == 1)
-        #expect(try served.snapshot().localNames.isEmpty == (refusal != nil))
-        for name in try served.snapshot().localNames { try served.removeLocal(name) }
+        #expect(try served.snapshot().localDocumentNames.isEmpty == (refusal != nil))
+        for name in try served.snapshot().localDocumentNames { try served.removeLocal(name) }
         #expect(try await pull(source).pulled.checked == (refusal == nil ? 3 : 0))
     }
 
@@ -342,7 +342,8 @@ import Testing
         for _ in 0..<2 {
             #expect(try await notes.replicate(with: others, options).finished.pushed.checked == 1)
         }
-        #expect(try notes.snapshot().localNames.isEmpty && others.snapshot().localNames.isEmpty)
+        #expect(
+            try notes.snapshot().localDocumentNames.isEmpty && others.snapshot().localDocumentNames.isEmpty)
     }
 
     // MARK: Who asks
@@ -381,6 +382,6 @@ import Testing
 
 extension DocumentCollection {
     fileprivate func removeLocal(_ name: String) throws {
-        try database.write { batch in _ = try batch.deleteLocal(name, in: self) }
+        try database.write { batch in _ = try batch.deleteLocalDocument(name, in: self) }
     }
 }

@@ -56,11 +56,11 @@ extension DocumentCollection {
         try save(&draft)
     }
 
-    func find(_ id: String) throws -> Document? { try get(id) }
+    func find(_ id: String) throws -> Document? { try document(id) }
 
     func remove(_ id: String) throws { try delete(id) }
 
-    func putLocal(_ name: String, _ json: String) throws { try saveLocal(json: json, name: name) }
+    func putLocal(_ name: String, _ json: String) throws { try saveLocalDocument(json: json, name: name) }
 
     @discardableResult
     func insert(_ id: String, _ history: [String], json: String = "{}", deleted: Bool = false) throws -> Bool

@@ -41,7 +41,7 @@ import Testing
         #expect(status.pushed.written == 6)
         #expect(status.pulled.written == 1)
         #expect(status.problems.isEmpty)
-        #expect(try others.local("stays") == nil, "local documents are not replicated")
+        #expect(try others.localDocument("stays") == nil, "local documents are not replicated")
     }
 
     @Test func theNextTimeGoesOnWhereTheLastOneEnded() async throws {
@@ -68,7 +68,9 @@ import Testing
         let theirs = try there.collection("items")
         for number in 0..<5 { try items.put("old\(number)", "{}") }
         _ = try await items.replicate(with: theirs, ReplicationOptions(.push)).finished
-        let checkpoints = try items.snapshot().localNames.map { ($0, try items.local($0)?.json() ?? "") }
+        let checkpoints = try items.snapshot().localDocumentNames.map {
+            ($0, try items.localDocument($0)?.json() ?? "")
+        }
         try here.drop(items)
         let remade = try here.collection("items")
         // A copy of the checkpoint, as a restored one would be: its position belongs to another history.
@@ -88,7 +90,7 @@ import Testing
         }
         _ = try await replicate(ReplicationOptions(.push))
         #expect(try notes.replicated() == others.replicated())
-        let attachment = try #require(try others.get("a")?.attachments["picture"])
+        let attachment = try #require(try others.document("a")?.attachments["picture"])
         #expect(try there.blobReader(attachment)?.readAll() == bytes)
         #expect(attachment.contentType == "image/png")
     }
@@ -113,8 +115,8 @@ import Testing
         let status = try await replicate(ReplicationOptions(.push))
         #expect(status.problems.map(\.document) == ["broken"])
         #expect(status.pushed.failed == 1)
-        #expect(try others.get("whole") != nil)
-        #expect(try others.get("broken") == nil)
+        #expect(try others.document("whole") != nil)
+        #expect(try others.document("broken") == nil)
     }
 
     @Test func selectionsCarryWhatTheySelect() async throws {
@@ -143,7 +145,7 @@ import Testing
                 into: leaves[0].revision, json: #"{"tags":["\#(tags.joined(separator: #"",""#))"]}"#)
         }
         _ = try await replicate(ReplicationOptions(.both) { $0.resolver = merging })
-        #expect(try notes.get("c")?.json() == #"{"tags":["a","b"]}"#)
+        #expect(try notes.document("c")?.json() == #"{"tags":["a","b"]}"#)
         #expect(try notes.replicated() == others.replicated())
         #expect(try others.snapshot().conflicts(of: "c").isEmpty)
     }

@@ -28,14 +28,14 @@ import Testing
         try #require(created.status == 201)
     }
 
-    private func serve(_ pair: TestCertificates.Pair?) throws -> Server {
+    private func serve(_ pair: TestCertificates.Pair?) throws -> HTTPServer {
         var options = ServerOptions()
         options.port = 0
         options.stopSeconds = 1
         options.identity = try pair.map {
             try TLSIdentity(certificateFile: $0.certificate, keyFile: $0.key)
         }
-        return try Server(router, options: options)
+        return try HTTPServer(router, options: options)
     }
 
     private func trusting() throws -> HTTPOptions {
@@ -44,13 +44,13 @@ import Testing
         return options
     }
 
-    private func remote(_ server: Server, _ options: HTTPOptions) throws -> RemoteDatabase {
+    private func remote(_ server: HTTPServer, _ options: HTTPOptions) throws -> RemoteDatabase {
         let url = try #require(URL(string: server.url + "/notes"))
         return try RemoteDatabase(url, credentials: anna, options: options)
     }
 
     /// Pushes; answers the error, if there is one.
-    private func failure(_ server: Server, _ options: HTTPOptions) async throws -> TransportError? {
+    private func failure(_ server: HTTPServer, _ options: HTTPOptions) async throws -> TransportError? {
         do {
             _ = try await notes.replicate(
                 with: remote(server, options), ReplicationOptions(.push) { $0.retry.attempts = 1 }

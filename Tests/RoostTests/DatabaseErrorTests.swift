@@ -9,7 +9,7 @@ import Testing
     @Test func printsAsASentence() {
         let plain = DatabaseError(.readOnly, "Notes.roost is open for reading only. Open it for writing.")
         #expect("\(plain)" == "Notes.roost is open for reading only. Open it for writing.")
-        let caused = DatabaseError(.inputOutput, "Saving failed.", underlying: DiskError())
+        let caused = DatabaseError(.inputOutput, "Saving failed.", underlyingError: DiskError())
         #expect("\(caused)" == "Saving failed.", "what lies under it may name types and say things twice")
         #expect("\(caused.code)" == "inputOutput")
     }

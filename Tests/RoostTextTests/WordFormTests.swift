@@ -66,8 +66,8 @@ import Testing
     }
 
     /// A word is folded once for all: what folding answers folds to itself, and so do its case, order of marks and composition.
-    @Test(arguments: Language.allCases)
-    func foldingIsDone(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func foldingIsDone(language: TextLanguage) {
         let alphabet = Array("aIiİıßéÉe\u{301}\u{323}ÅÆøΣσςЁж'\u{2019}sS서한ﬁ１ｶﾞ🦉👍🏽".unicodeScalars)
         let folding = WordFolding(language: language)
         func folded(_ text: [UInt8]) -> [UInt8] {
@@ -89,8 +89,8 @@ import Testing
     }
 
     /// A stem is never longer than its word by more than a letter that takes an ending's place, is never empty, and is the same each time.
-    @Test(arguments: Language.allCases)
-    func stemsOfRandomWords(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func stemsOfRandomWords(language: TextLanguage) {
         let letters = Array("abcdeéèfgghiıjklmnoöprsştuüyzß'ñçжйаияовй서울에은".unicodeScalars)
         var generator = SeededGenerator(seed: 5)
         let tokenizer = WordTokenizer(language: language)
@@ -130,13 +130,13 @@ import Testing
         #expect(StemWord("aurea").romanceRegion(vowels) == 3)
     }
 
-    @Test(arguments: Language.allCases)
-    func namesOfLanguagesLeadToThem(language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func namesOfLanguagesLeadToThem(language: TextLanguage) {
         for name in [
             language.rawValue, "\(language)", "\(language)".uppercased(), language.rawValue + "-XX",
             language.rawValue + "_xx",
         ] {
-            #expect(Language(name) == language)
+            #expect(TextLanguage(name) == language)
         }
     }
 }
@@ -146,7 +146,7 @@ import Testing
 /// Stems, beside those that Snowball 3.1 (PyPI's snowballstemmer) makes of the same words.
 @Suite struct StemmerTests {
     /// Words and their stems, from Vectors/<code>.txt.
-    private static func vectors(_ language: Language) throws -> [(word: String, stem: String)] {
+    private static func vectors(_ language: TextLanguage) throws -> [(word: String, stem: String)] {
         let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
             "Vectors")
         let text = try String(
@@ -158,8 +158,8 @@ import Testing
     }
 
     /// Korean has no stemmer of Snowball's.
-    @Test(arguments: Language.allCases.filter { $0 != .korean })
-    func stemsAreSnowballs(_ language: Language) throws {
+    @Test(arguments: TextLanguage.allCases.filter { $0 != .korean })
+    func stemsAreSnowballs(_ language: TextLanguage) throws {
         let stemmer = language.stemmer
         let vectors = try Self.vectors(language)
         #expect(vectors.count >= 200)
@@ -168,8 +168,8 @@ import Testing
         #expect(wrong.isEmpty, "\(wrong.count) of \(vectors.count): \(wrong.prefix(40))")
     }
 
-    @Test(arguments: Language.allCases)
-    func shortWordsAndWordsOfOtherScripts(_ language: Language) {
+    @Test(arguments: TextLanguage.allCases)
+    func shortWordsAndWordsOfOtherScripts(_ language: TextLanguage) {
         for word in ["", "a", "b", "'", "''", "y", "日", "ß", "aa", "eee", "'s", "ing", "ed", "s"] {
             _ = language.stemmer.stem(word)
         }
@@ -181,13 +181,13 @@ import Testing
         ("컴퓨터를", "컴퓨터"), ("회사와", "회사"), ("선생님께서", "선생님"), ("아침부터", "아침"), ("책이라도", "책"),
     ])
     func koreanParticles(word: String, stem: String) {
-        #expect(Language.korean.stemmer.stem(word) == stem)
+        #expect(TextLanguage.korean.stemmer.stem(word) == stem)
         #expect(WordTokenizer(language: .korean).terms(of: word) == WordTerms(root: stem, exact: word))
     }
 
     /// What looks like a particle and is none: after a syllable that it can't follow, or of a word that would be too short.
     @Test(arguments: ["가을", "마을", "서울", "나이", "회의", "효과", "종로", "에서", "은", "owl은", "서울a에"])
     func koreanWordsThatEndLikeParticles(word: String) {
-        #expect(Language.korean.stemmer.stem(word) == word)
+        #expect(TextLanguage.korean.stemmer.stem(word) == word)
     }
 }

@@ -170,8 +170,10 @@ import Testing
     }
 
     @Test func namesOfLanguages() {
-        #expect(Language("de") == .german && Language("German") == .german && Language("de-AT") == .german)
-        #expect(Language("nb") == .norwegian && Language("xx") == nil && Language("") == nil)
+        #expect(
+            TextLanguage("de") == .german && TextLanguage("German") == .german
+                && TextLanguage("de-AT") == .german)
+        #expect(TextLanguage("nb") == .norwegian && TextLanguage("xx") == nil && TextLanguage("") == nil)
     }
 }
 

@@ -99,7 +99,7 @@ enum SteadyRow {
     }
 
     private static func save(
-        _ id: String, _ corpus: Corpus, _ version: Int, _ random: inout SplitMix64, _ batch: WriteBatch,
+        _ id: String, _ corpus: Corpus, _ version: Int, _ random: inout SplitMix64, _ batch: WriteTransaction,
         _ documents: DocumentCollection
     ) throws {
         let value = unsafe Array(corpus.value(of: random.next(below: corpus.count), version: version))
@@ -113,7 +113,7 @@ enum SteadyRow {
         var random = SplitMix64(seed: corpus.seed + 1)
         return try clock.measure {
             let key = DocumentKey(corpus, random.next(below: corpus.count))
-            guard let value = try documents.get(key.text)?["value"].data, value.count == corpus.valueSize
+            guard let value = try documents.document(key.text)?["value"].data, value.count == corpus.valueSize
             else { throw BenchmarkError("a document that was stored is missing, or another") }
             return 1
         }

@@ -32,7 +32,7 @@ struct Notebook: Sendable {
 
     /// The newest notes, newest first.
     func newest(_ count: Int) throws -> [Note] {
-        try notes.documents.snapshot().documents(limit: count, descending: true).map {
+        try notes.documents.snapshot().documents(limit: count, isDescending: true).map {
             try $0.decode(Note.self)
         }
     }

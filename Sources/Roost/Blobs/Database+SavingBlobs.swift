@@ -37,7 +37,7 @@ extension Database {
             throw DatabaseError(
                 isMissing ? .notFound : .inputOutput,
                 isMissing ? "There is no file \(file.path)." : "The file \(file.path) can't be read.",
-                underlying: error)
+                underlyingError: error)
         }
     }
 

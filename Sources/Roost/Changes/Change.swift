@@ -3,7 +3,7 @@ import RoostBytes
 /// A document's place in its collection's changes: the last thing that happened to it.
 ///
 /// Each document stands there once, under the sequence of its newest change.
-public struct Change: Sendable, Hashable {
+public struct DocumentChange: Sendable, Hashable {
     /// The document's name in its collection.
     public let id: String
     /// The collection's update sequence when the document changed; 0 for a purge, which has none.
@@ -43,7 +43,7 @@ public struct Change: Sendable, Hashable {
     }
 }
 
-extension Change: CustomStringConvertible {
+extension DocumentChange: CustomStringConvertible {
     /// Sequence, ID and revision: `12: n1 at 3-5d…, deleted`.
     public var description: String {
         "\(sequence): \(id) at \(revision)\(isPurged ? ", purged" : isDeleted ? ", deleted" : "")"

@@ -6,32 +6,33 @@ import RoostStorage
 /// Use it from one thread at a time.
 public final class ChangeCursor {
     private let cursor: Cursor
-    private let descending: Bool
+    private let isDescending: Bool
 
     /// Over the changes before `sequence`, newest first.
     init(_ changes: TreeView, before sequence: UInt64) {
         cursor = changes.cursor(KeyRange(upper: Key(Sequences.key(sequence))))
-        descending = true
+        isDescending = true
     }
 
-    init(_ changes: TreeView, since sequence: UInt64, descending: Bool) {
+    init(_ changes: TreeView, since sequence: UInt64, isDescending: Bool) {
         let isPastAll = sequence == .max
         cursor = changes.cursor(
             isPastAll ? KeyRange(lower: [], upper: []) : KeyRange(lower: Key(Sequences.key(sequence + 1))))
-        self.descending = descending
+        self.isDescending = isDescending
     }
 
     /// The next change; `nil` after the last.
-    public func next() throws(DatabaseError) -> Change? {
-        guard try translating({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
+    public func next() throws(DatabaseError) -> DocumentChange? {
+        guard
+            try translating({ () throws(StoreError) in try isDescending ? cursor.previous() : cursor.next() })
         else {
             return nil
         }
-        return try Change(sequence: Sequences.number(cursor.keyView), StoredChange(cursor.inline))
+        return try DocumentChange(sequence: Sequences.number(cursor.keyView), StoredChange(cursor.inline))
     }
 
     /// The document of `change`, which must be what ``next()`` answered last. Found without a look-up by ID.
-    public func document(of change: Change) throws(DatabaseError) -> Document {
+    public func document(of change: DocumentChange) throws(DatabaseError) -> Document {
         let body = try cursor.body()
         var flags: StoredDocument.Flags = []
         if change.isDeleted { flags.insert(.deleted) }
@@ -44,10 +45,10 @@ public final class ChangeCursor {
 
 extension CollectionSnapshot {
     /// A cursor over the changes after `sequence`; over all of them by default.
-    public func changeCursor(since sequence: UInt64 = 0, descending: Bool = false) throws(DatabaseError)
+    public func changeCursor(since sequence: UInt64 = 0, isDescending: Bool = false) throws(DatabaseError)
         -> ChangeCursor
     {
-        ChangeCursor(try reader.changes, since: sequence, descending: descending)
+        ChangeCursor(try reader.changes, since: sequence, isDescending: isDescending)
     }
 
     /// A cursor over the changes before `sequence`, newest first.
@@ -57,10 +58,10 @@ extension CollectionSnapshot {
 
     /// The changes after `sequence`, oldest first unless `descending`, at most `limit` of them.
     public func changes(
-        since sequence: UInt64 = 0, limit: Int = .max, descending: Bool = false
-    ) throws(DatabaseError) -> [Change] {
+        since sequence: UInt64 = 0, limit: Int = .max, isDescending: Bool = false
+    ) throws(DatabaseError) -> [DocumentChange] {
         guard sequence < lastSequence else { return [] }
-        return try reader.changes(since: sequence, limit: limit, descending: descending)
+        return try reader.changes(since: sequence, limit: limit, isDescending: isDescending)
     }
 
     /// How many documents have changed after `sequence`. O(log n); O(1) where none has.
@@ -77,10 +78,10 @@ extension CollectionSnapshot {
 extension CollectionReader {
     /// The changes after `sequence`, at most `limit` of them.
     func changes(
-        since sequence: UInt64, limit: Int, descending: Bool = false
-    ) throws(DatabaseError) -> [Change] {
-        let cursor = ChangeCursor(try changes, since: sequence, descending: descending)
-        var changes: [Change] = []
+        since sequence: UInt64, limit: Int, isDescending: Bool = false
+    ) throws(DatabaseError) -> [DocumentChange] {
+        let cursor = ChangeCursor(try changes, since: sequence, isDescending: isDescending)
+        var changes: [DocumentChange] = []
         while changes.count < limit, let change = try cursor.next() { changes.append(change) }
         return changes
     }

@@ -15,7 +15,7 @@ import Synchronization
 /// the database closed, and throws `notFound` when the collection is dropped.
 public struct ChangeFeed: AsyncSequence, Sendable {
     /// A change.
-    public typealias Element = Change
+    public typealias Element = DocumentChange
 
     let collection: DocumentCollection
     let since: UInt64
@@ -29,7 +29,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
         /// The last sequence that was read.
         private var bookmark: UInt64
         /// What was read and not handed out yet, newest first.
-        private var page: [Change] = []
+        private var page: [DocumentChange] = []
 
         private static let pageSize = 256
 
@@ -41,11 +41,11 @@ public struct ChangeFeed: AsyncSequence, Sendable {
         /// The next change, once there is one; `nil` when the task was cancelled or the database closed.
         ///
         /// - Throws: ``DatabaseError``, such as `notFound` when the collection was dropped.
-        public mutating func next() async throws -> Change? {
+        public mutating func next() async throws -> DocumentChange? {
             while page.isEmpty {
                 let alarm = Alarm()
                 // Asked for first, so that no commit slips in between reading and waiting.
-                guard !Task.isCancelled, let registration = try? collection.wakeOnChange({ alarm.ring() })
+                guard !Task.isCancelled, let registration = try? collection.onNextChange({ alarm.ring() })
                 else {
                     return nil
                 }
@@ -65,7 +65,7 @@ public struct ChangeFeed: AsyncSequence, Sendable {
         }
 
         /// The changes that come next, newest first; `nil` when the database was closed.
-        private func readPage() throws(DatabaseError) -> [Change]? {
+        private func readPage() throws(DatabaseError) -> [DocumentChange]? {
             do throws(DatabaseError) {
                 return try collection.reader.changes(since: bookmark, limit: Self.pageSize).reversed()
             } catch {

@@ -8,7 +8,7 @@ import Synchronization
 /// once, and a listener may be added at any time, even while others are told.
 final class ChangeHub: Sendable {
     /// Reads changes after a sequence, oldest first.
-    typealias Reading = @Sendable (_ since: UInt64, _ limit: Int) throws(DatabaseError) -> [Change]
+    typealias Reading = @Sendable (_ since: UInt64, _ limit: Int) throws(DatabaseError) -> [DocumentChange]
 
     private struct Listener {
         /// It was told of all changes up to here.
@@ -17,19 +17,19 @@ final class ChangeHub: Sendable {
         let earlierPurges: UInt64
         /// The one document to tell of; `nil` for all.
         let document: String?
-        let tell: @Sendable ([Change]) -> Void
+        let tell: @Sendable ([DocumentChange]) -> Void
         /// Called when the changes can't be read.
         let fail: @Sendable (DatabaseError) -> Void
 
         /// Those of `changes` that it is to hear of.
-        func heard(_ changes: [Change]) -> [Change] {
+        func heard(_ changes: [DocumentChange]) -> [DocumentChange] {
             guard let document else { return changes }
             return changes.filter { $0.id.utf8.elementsEqual(document.utf8) }
         }
     }
 
     /// A listener, and what it is told now.
-    private typealias Call = (tell: @Sendable ([Change]) -> Void, changes: [Change])
+    private typealias Call = (tell: @Sendable ([DocumentChange]) -> Void, changes: [DocumentChange])
 
     private struct State {
         var listeners: [UInt64: Listener] = [:]
@@ -37,7 +37,7 @@ final class ChangeHub: Sendable {
         var waiters: [UInt64: @Sendable () -> Void] = [:]
         var nextKey: UInt64 = 0
         /// What was purged since listeners were last told, and how many purges that makes in all.
-        var purges: [Change] = []
+        var purges: [DocumentChange] = []
         var purgeCount: UInt64 = 0
         var isScheduled = false
         /// Whether it is read again after a while, since that failed.
@@ -66,7 +66,7 @@ final class ChangeHub: Sendable {
     func listen(
         since sequence: UInt64, to document: String?,
         failing fail: @escaping @Sendable (DatabaseError) -> Void,
-        _ tell: @escaping @Sendable ([Change]) -> Void
+        _ tell: @escaping @Sendable ([DocumentChange]) -> Void
     ) -> UInt64 {
         let key = state.withLock { state in
             state.nextKey += 1
@@ -99,7 +99,7 @@ final class ChangeHub: Sendable {
     // MARK: Telling
 
     /// Called after every commit that changed the collection or dropped it.
-    func noteCommit(purged: [Change] = []) {
+    func noteCommit(purged: [DocumentChange] = []) {
         let waiters = state.withLock { state in
             let waiters = state.waiters.values
             state.waiters.removeAll()
@@ -157,7 +157,7 @@ final class ChangeHub: Sendable {
     /// Moves bookmarks from `start` or beyond to `end`; answers who is to hear what of the changes in between.
     ///
     /// A listener that was added meanwhile with an earlier bookmark waits for the next page, which begins there.
-    private func take(_ changes: [Change], after start: UInt64, to end: UInt64) -> [Call] {
+    private func take(_ changes: [DocumentChange], after start: UInt64, to end: UInt64) -> [Call] {
         state.withLock { state in
             var calls: [Call] = []
             for (key, listener) in state.listeners where (start..<end).contains(listener.bookmark) {

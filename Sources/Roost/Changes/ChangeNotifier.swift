@@ -61,7 +61,7 @@ final class ChangeNotifier: Sendable {
 
     /// Tells of a commit that changed documents of a collection.
     func tellOfCommit(
-        _ name: CollectionName, _ trees: CollectionTrees, _ record: CollectionRecord, purged: [Change]
+        _ name: CollectionName, _ trees: CollectionTrees, _ record: CollectionRecord, purged: [DocumentChange]
     ) {
         guard hasListeners else { return }
         state.withLock { $0.hubs[trees] }?.noteCommit(purged: purged)

@@ -52,7 +52,7 @@ extension DatabaseCore {
 
 extension Purge {
     /// As listeners hear of it.
-    fileprivate var change: Change? {
-        revisions.first.map { Change(id: id, sequence: 0, revision: $0, flags: [], isPurged: true) }
+    fileprivate var change: DocumentChange? {
+        revisions.first.map { DocumentChange(id: id, sequence: 0, revision: $0, flags: [], isPurged: true) }
     }
 }

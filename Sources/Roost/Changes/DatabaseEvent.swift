@@ -8,8 +8,8 @@ package enum DatabaseEvent: Sendable {
     ///   - number: Tells it from others of that name that were dropped, or will be made.
     ///   - lastSequence: Its update sequence after the commit. Commits that end at the same time may be told in either
     ///     order.
-    ///   - purged: What was purged, oldest first; see ``Change/isPurged``.
-    case changed(_ collection: CollectionName, number: UInt64, lastSequence: UInt64, purged: [Change])
+    ///   - purged: What was purged, oldest first; see ``DocumentChange/isPurged``.
+    case changed(_ collection: CollectionName, number: UInt64, lastSequence: UInt64, purged: [DocumentChange])
     /// A collection was dropped.
     case dropped(_ collection: CollectionName, number: UInt64)
     /// Another process has committed, which a handle for reading has taken in.

@@ -19,7 +19,7 @@ extension DocumentCollection {
     ///
     /// It is called after the commits, on a queue of Roost's that all listeners of the database share: hand longer work
     /// over. The changes come oldest first; of a document that changed several times since the last call, the last change
-    /// counts. Changes made through any handle in this process are told. A purge is told too (``Change/isPurged``).
+    /// counts. Changes made through any handle in this process are told. A purge is told too (``DocumentChange/isPurged``).
     ///
     /// Changes that can't be read are not passed over: `failure` is called with the error, and they are read again after a second and
     /// with the next commit. When the collection is dropped, or the database closed, `failure` is called once, with `notFound` or
@@ -33,7 +33,7 @@ extension DocumentCollection {
     /// - Throws: `notFound` when the collection was dropped, `closed`.
     public func observe(
         since sequence: UInt64? = nil, failure: @escaping @Sendable (DatabaseError) -> Void = { _ in },
-        _ listener: @escaping @Sendable ([Change]) -> Void
+        _ listener: @escaping @Sendable ([DocumentChange]) -> Void
     ) throws(DatabaseError) -> ObservationToken {
         let present = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
@@ -44,7 +44,7 @@ extension DocumentCollection {
     /// Has `listener` called with each change of one document from now on; see ``observe(since:failure:_:)``.
     public func observe(
         _ id: String, failure: @escaping @Sendable (DatabaseError) -> Void = { _ in },
-        _ listener: @escaping @Sendable (Change) -> Void
+        _ listener: @escaping @Sendable (DocumentChange) -> Void
     ) throws(DatabaseError) -> ObservationToken {
         let start = try snapshot().lastSequence
         let hub = database.core.notifier.hub(self)
@@ -54,13 +54,13 @@ extension DocumentCollection {
 
     /// Has `wake` called once: with the next commit that changes the collection, when it is dropped, or when the database is
     /// closed. Then read
-    /// ``CollectionSnapshot/changes(since:limit:descending:)`` from where you were, and ask again.
+    /// ``CollectionSnapshot/changes(since:limit:isDescending:)`` from where you were, and ask again.
     ///
     /// It is called on the thread that committed: set a flag or resume something, no more. Read once more after asking,
     /// since a commit may have come before.
     ///
     /// - Returns: What keeps `wake` registered.
-    public func wakeOnChange(_ wake: @escaping @Sendable () -> Void) throws(DatabaseError) -> ObservationToken
+    public func onNextChange(_ wake: @escaping @Sendable () -> Void) throws(DatabaseError) -> ObservationToken
     {
         try database.checkOpen()
         let hub = database.core.notifier.hub(self)

@@ -7,19 +7,20 @@ import RoostStorage
 /// What it shows is valid until the cursor is used again. Use it from one thread at a time.
 package final class BodyCursor {
     private let cursor: Cursor
-    private let descending: Bool
+    private let isDescending: Bool
     private let includesDeleted: Bool
 
-    init(_ documents: TreeView, _ range: KeyRange, descending: Bool, includesDeleted: Bool) {
+    init(_ documents: TreeView, _ range: KeyRange, isDescending: Bool, includesDeleted: Bool) {
         cursor = documents.cursor(range)
-        self.descending = descending
+        self.isDescending = isDescending
         self.includesDeleted = includesDeleted
     }
 
     /// Goes to the next document; `false` after the last.
     package func next() throws(DatabaseError) -> Bool {
-        let (cursor, descending) = (cursor, descending)
-        while try translating({ () throws(StoreError) in try descending ? cursor.previous() : cursor.next() })
+        let (cursor, isDescending) = (cursor, isDescending)
+        while try translating({ () throws(StoreError) in try isDescending ? cursor.previous() : cursor.next()
+            })
         {
             if includesDeleted { return true }
             if try !StoredDocument.flags(of: cursor.inline).contains(.deleted) { return true }
@@ -99,7 +100,7 @@ extension CollectionSnapshot {
         _ selection: DocumentSelection = DocumentSelection()
     ) throws(DatabaseError) -> BodyCursor {
         BodyCursor(
-            try reader.documents, selection.range, descending: selection.descending,
+            try reader.documents, selection.range, isDescending: selection.isDescending,
             includesDeleted: selection.includesDeleted)
     }
 

@@ -4,7 +4,7 @@ import RoostStorage
 // What a layer above keeps beside the documents, in the very transactions that change them: entries under keys of its own, in the
 // order of their bytes. They stand in no list, among no changes, and are never replicated.
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Sets an entry, in place of what it was; `nil` removes it.
     package func annotate(
         _ key: [UInt8], with value: [UInt8]?, in collection: DocumentCollection
@@ -61,13 +61,6 @@ extension WriteBatch {
         return try translating { () throws(StoreError) in
             try documents.count(in: KeyRange(prefix: Key(Array(prefix.utf8))))
         }
-    }
-
-    /// The document's winner as of now, also when it is a tombstone.
-    package func getIncludingDeleted(
-        _ id: String, in collection: DocumentCollection
-    ) throws(DatabaseError) -> Document? {
-        try reader(collection).document(id, includingDeleted: true)
     }
 }
 
@@ -127,7 +120,7 @@ extension CollectionSnapshot {
                 lower: Key(start + (range.lower?.bytes ?? [])),
                 upper: range.upper.map { Key(start + $0.bytes) } ?? KeyRange(prefix: Key(start)).upper))
         func step() throws(StoreError) -> Bool {
-            selection.descending ? try cursor.previous() : try cursor.next()
+            selection.isDescending ? try cursor.previous() : try cursor.next()
         }
         var keys: [[UInt8]] = []
         while keys.count < limit, try translating({ () throws(StoreError) in try step() }) {

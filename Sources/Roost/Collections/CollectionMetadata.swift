@@ -4,7 +4,7 @@ import RoostStorage
 // What an application keeps about a collection beside its documents, such as who may read it. It is no document: it
 // stands in no list, among no changes, and is never replicated.
 
-extension WriteBatch {
+extension WriteTransaction {
     /// The longest metadata of one name, in bytes: 1 MiB.
     public static let maximumMetadataLength = 1 << 20
 
@@ -59,7 +59,7 @@ extension DocumentCollection {
     /// The collection's metadata of this name; `nil` when there is none.
     public func metadata(_ name: String) throws(DatabaseError) -> [UInt8]? { try snapshot().metadata(name) }
 
-    /// Sets the collection's metadata of this name, durably: see ``WriteBatch/setMetadata(_:name:in:)``.
+    /// Sets the collection's metadata of this name, durably: see ``WriteTransaction/setMetadata(_:name:in:)``.
     public func setMetadata(_ bytes: [UInt8]?, name: String) throws(DatabaseError) {
         try write { (batch) throws(DatabaseError) in try batch.setMetadata(bytes, name: name, in: self) }
     }

@@ -15,7 +15,7 @@ protocol TreeSource {
     ) throws(StoreError) -> R
 }
 
-extension WriteTransaction: TreeSource {}
+extension StoreTransaction: TreeSource {}
 
 extension Snapshot: TreeSource {
     func withEntry<R>(

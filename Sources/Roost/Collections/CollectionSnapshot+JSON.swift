@@ -36,7 +36,7 @@ extension CollectionSnapshot {
     }
 }
 
-extension WriteBatch {
+extension WriteTransaction {
     /// A document as JSON text in UTF-8 with `metadata` before its properties, as this batch left it; see
     /// ``CollectionSnapshot/json(_:_:with:)``.
     package func jsonBytes(

@@ -54,13 +54,14 @@ public struct CollectionSnapshot: Sendable {
     public var revisionLimit: Int { record.revisionLimit }
 
     /// The document, in the revision that wins where there are conflicts; `nil` when there is none or it is deleted.
-    public func get(_ id: String) throws(DatabaseError) -> Document? {
-        try reader.document(id, includingDeleted: false)
-    }
-
-    /// The document, also when it is deleted: then it is the winning tombstone.
-    public func getIncludingDeleted(_ id: String) throws(DatabaseError) -> Document? {
-        try reader.document(id, includingDeleted: true)
+    ///
+    /// - Parameters:
+    ///   - id: The document's ID.
+    ///   - includingDeleted: Whether to return the winning tombstone of a document that is deleted.
+    public func document(
+        _ id: String, includingDeleted: Bool = false
+    ) throws(DatabaseError) -> Document? {
+        try reader.document(id, includingDeleted: includingDeleted)
     }
 
     /// How many bytes the winner's body takes in the file; `nil` where there is no document.
@@ -70,7 +71,7 @@ public struct CollectionSnapshot: Sendable {
         }
     }
 
-    /// The document as ``getIncludingDeleted(_:)``, unless its body takes more than `length` bytes in the file.
+    /// The document as ``document(_:, includingDeleted: true)``, unless its body takes more than `length` bytes in the file.
     package func document(_ id: String, upTo length: Int) throws(DatabaseError) -> SizedDocument? {
         try reader.document(id, upTo: length)
     }
@@ -78,14 +79,15 @@ public struct CollectionSnapshot: Sendable {
     /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a `T`.
-    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> Stored<T>?
+    public func document<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError)
+        -> Versioned<T>?
     {
-        try get(id).map { (document) throws(DatabaseError) in try Stored(document) }
+        try document(id).map { (document) throws(DatabaseError) in try Versioned(document) }
     }
 
-    /// The document; see ``get(_:)``.
+    /// The document; see ``document(_:)``.
     public subscript(id: String) -> Document? {
-        get throws(DatabaseError) { try get(id) }
+        get throws(DatabaseError) { try document(id) }
     }
 
     /// A document's winning revision, without its body, and whether that is a tombstone; `nil` when there is no such document.

@@ -1,3 +1,4 @@
+import Foundation
 import RoostStorage
 
 /// The documents of one kind: named, and with an update sequence of their own.
@@ -42,7 +43,7 @@ public final class DocumentCollection: Sendable {
     public var count: Int { get throws(DatabaseError) { try snapshot().count } }
 
     /// The document, in the revision that wins where there are conflicts; `nil` when there is none or it is deleted.
-    public func get(_ id: String) throws(DatabaseError) -> Document? {
+    public func document(_ id: String) throws(DatabaseError) -> Document? {
         try database.checkOpen()
         return try store.snapshot().document(id, in: trees.documents, includingDeleted: false)
     }
@@ -50,70 +51,43 @@ public final class DocumentCollection: Sendable {
     /// The document's properties decoded as a `T`; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a `T`.
-    public func get<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError) -> Stored<T>?
+    public func document<T: Decodable>(_ id: String, as type: T.Type = T.self) throws(DatabaseError)
+        -> Versioned<T>?
     {
-        try get(id).map { (document) throws(DatabaseError) in try Stored(document) }
+        try document(id).map { (document) throws(DatabaseError) in try Versioned(document) }
     }
 
-    /// The document; see ``get(_:)``.
+    /// The document; see ``document(_:)``.
     public subscript(id: String) -> Document? {
-        get throws(DatabaseError) { try get(id) }
+        get throws(DatabaseError) { try document(id) }
     }
 
     /// Whether there is a document of that ID that is not deleted.
     public func contains(_ id: String) throws(DatabaseError) -> Bool { try snapshot().contains(id) }
 
-    // MARK: Writing
-
-    /// Saves what `value` encodes to as a new document, durably: see `save(_:id:in:expecting:)`.
-    @discardableResult
-    public func save(
-        _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
-    ) throws(DatabaseError) -> Document {
-        try write { (batch) throws(DatabaseError) in
-            try batch.save(value, id: id, in: self, expecting: expectation)
-        }
+    /// The documents that `selection` tells, all in memory at once: see ``CollectionSnapshot/documents(_:)``.
+    public func documents(_ selection: DocumentSelection) throws(DatabaseError) -> [Document] {
+        try snapshot().documents(selection)
     }
 
-    /// Saves a value in place of the revision that it was read at, durably, as ``WriteBatch`` does.
-    @discardableResult
-    public func save<Value: Encodable>(
-        _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil
-    ) throws(DatabaseError) -> Document {
-        var saved = value
-        let document = try write { (batch) throws(DatabaseError) in
-            try batch.save(&saved, in: self, expecting: expectation)
-        }
-        value = saved
-        return document
+    /// The documents with IDs in a range: see ``CollectionSnapshot/documents(prefix:from:to:limit:isDescending:)``.
+    public func documents(
+        prefix: String? = nil, from: String? = nil, to: String? = nil, limit: Int = .max,
+        isDescending: Bool = false
+    ) throws(DatabaseError) -> [Document] {
+        try snapshot().documents(prefix: prefix, from: from, to: to, limit: limit, isDescending: isDescending)
     }
 
-    /// Saves a JSON object, durably: see ``WriteBatch/save(json:id:in:expecting:)-(String,_,_,_)``.
-    @discardableResult
-    public func save(
-        json: String, id: String? = nil, expecting expectation: DocumentExpectation = .any
-    ) throws(DatabaseError) -> Document {
-        try write { (batch) throws(DatabaseError) in
-            try batch.save(json: json, id: id, in: self, expecting: expectation)
-        }
+    /// When a document is to be purged; `nil` for never, and where there is none.
+    public func expiration(of id: String) throws(DatabaseError) -> Date? {
+        try snapshot().expiration(of: id)
     }
 
-    /// Deletes a document, durably: see ``WriteBatch/delete(_:in:expecting:)``.
-    @discardableResult
-    public func delete(_ id: String, expecting expectation: DocumentExpectation = .any) throws(DatabaseError)
-        -> Document?
-    {
-        try write { (batch) throws(DatabaseError) in try batch.delete(id, in: self, expecting: expectation) }
-    }
-}
-
-extension DocumentCollection {
-    /// Runs `change` in a commit of its own.
-    @usableFromInline func write<R>(_ change: (WriteBatch) throws(DatabaseError) -> R) throws(DatabaseError)
-        -> R
-    {
-        try database.checkWritable()
-        return try database.core.write(change)
+    /// The documents that are to be purged before a date, earliest first; all that expire by default.
+    public func expirations(
+        before date: Date = .distantFuture, limit: Int = .max
+    ) throws(DatabaseError) -> [(id: String, date: Date)] {
+        try snapshot().expirations(before: date, limit: limit)
     }
 }
 

@@ -32,9 +32,9 @@ public final class DocumentCursor {
     }
 
     /// What is known of the next document without reading its body; `nil` after the last.
-    public func nextChange() throws(DatabaseError) -> Change? {
+    public func nextChange() throws(DatabaseError) -> DocumentChange? {
         try nextEntry().map {
-            Change(id: $0.id, sequence: $0.sequence, revision: $0.revision, flags: $0.flags)
+            DocumentChange(id: $0.id, sequence: $0.sequence, revision: $0.revision, flags: $0.flags)
         }
     }
 
@@ -56,8 +56,9 @@ public final class DocumentCursor {
     }
 
     private func advance() throws(DatabaseError) -> Bool {
-        let descending = selection.descending
-        return try translating { () throws(StoreError) in try descending ? cursor.previous() : cursor.next() }
+        let isDescending = selection.isDescending
+        return try translating { () throws(StoreError) in try isDescending ? cursor.previous() : cursor.next()
+        }
     }
 }
 
@@ -97,9 +98,9 @@ extension CollectionSnapshot {
     /// The documents with IDs in a range: see ``DocumentSelection`` and ``documents(_:)``.
     public func documents(
         prefix: String? = nil, from: String? = nil, to: String? = nil, limit: Int = .max,
-        descending: Bool = false
+        isDescending: Bool = false
     ) throws(DatabaseError) -> [Document] {
         try documents(
-            DocumentSelection(prefix: prefix, from: from, to: to, limit: limit, descending: descending))
+            DocumentSelection(prefix: prefix, from: from, to: to, limit: limit, isDescending: isDescending))
     }
 }

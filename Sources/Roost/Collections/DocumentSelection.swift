@@ -17,20 +17,20 @@ public struct DocumentSelection: Sendable, Hashable {
     /// How many to read at most.
     public var limit = Int.max
     /// From the last to the first.
-    public var descending = false
+    public var isDescending = false
     /// Also those that are deleted, as tombstones.
     public var includesDeleted = false
 
     /// All documents that are not deleted, in ascending order, but for what is given.
     public init(
         prefix: String? = nil, from: String? = nil, to: String? = nil, limit: Int = .max,
-        descending: Bool = false
+        isDescending: Bool = false
     ) {
         self.prefix = prefix
         self.from = from
         self.to = to
         self.limit = limit
-        self.descending = descending
+        self.isDescending = isDescending
     }
 
     /// The keys that are selected.

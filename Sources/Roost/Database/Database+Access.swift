@@ -8,7 +8,7 @@ extension Database {
     ///
     /// - Throws: what `body` throws; `readOnly`, `nestedWrite`, `closed`, `noSpace`, `inputOutput`, `writerFailed`.
     @discardableResult
-    public func write<R>(_ body: (WriteBatch) throws -> R) throws -> R {
+    public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
         try checkWritable()
         return try core.write(body)
     }
@@ -16,15 +16,17 @@ extension Database {
     /// As the synchronous form, without blocking a thread of the task's executor.
     ///
     /// A task that is cancelled before its turn has come throws `cancelled`, and nothing was changed. From then on the
-    /// write is finished, unless `body` asks with ``WriteBatch/checkCancellation()``.
+    /// write is finished, unless `body` asks with ``WriteTransaction/checkCancellation()``.
     @discardableResult
-    public func write<R: Sendable>(_ body: @escaping @Sendable (WriteBatch) throws -> R) async throws -> R {
+    public func write<R: Sendable>(_ body: @escaping @Sendable (WriteTransaction) throws -> R) async throws
+        -> R
+    {
         try await write(for: WorkOwner(), body)
     }
 
     /// As the form for tasks, in the turns of an owner.
     package func write<R: Sendable>(
-        for owner: WorkOwner, _ body: @escaping @Sendable (WriteBatch) throws -> R
+        for owner: WorkOwner, _ body: @escaping @Sendable (WriteTransaction) throws -> R
     ) async throws -> R {
         try checkWritable()
         let core = core
@@ -42,7 +44,7 @@ extension Database {
     ///   - body: Makes the changes.
     @discardableResult
     public func write<State: Sendable, R: Sendable>(
-        updating state: inout State, _ body: @escaping @Sendable (WriteBatch, inout State) throws -> R
+        updating state: inout State, _ body: @escaping @Sendable (WriteTransaction, inout State) throws -> R
     ) async throws -> R {
         let before = state
         let (after, result) = try await write { batch in

@@ -11,17 +11,17 @@ extension Database {
     /// - Parameters:
     ///   - name: 1 to 251 of the characters A-Z a-z 0-9 _ - %, the first not being _ or %; or `_default`.
     ///   - scope: The group of collections that it belongs to, named by the same rule.
-    ///   - createIfMissing: Whether to make it. A database that is open for reading only never does.
+    ///   - createsIfMissing: Whether to make it. A database that is open for reading only never does.
     /// - Throws: `invalidName`; `notFound` when there is none and none is to be made.
     public func collection(
-        _ name: String, scope: String = "_default", createIfMissing: Bool = true
+        _ name: String, scope: String = "_default", createsIfMissing: Bool = true
     ) throws(DatabaseError) -> DocumentCollection {
         try checkOpen()
         let name = try CollectionName(name, scope: scope)
         if let collection = try existing(name) { return collection }
         // Another process may have made it.
         if core.process != nil, try core.refresh(), let collection = try existing(name) { return collection }
-        guard createIfMissing, !isReadOnly else { throw DatabaseError.missing(name) }
+        guard createsIfMissing, !isReadOnly else { throw DatabaseError.missing(name) }
         try checkWritable()
         _ = try core.write { (batch) throws(DatabaseError) in try batch.makeCollection(name) }
         guard let collection = try existing(name) else { throw DatabaseError.missing(name) }

@@ -32,7 +32,7 @@ extension Database {
             throw DatabaseError(
                 .inputOutput,
                 "The database \(path) is deleted, but its files are still in \(rest). Remove them.",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -52,7 +52,7 @@ extension Database {
             guard case .locked = error.code else { throw DatabaseError(error) }
             throw DatabaseError(
                 .locked, "The database \(path) is open for writing. Close it, and delete it then.",
-                underlying: error)
+                underlyingError: error)
         }
         defer { withExtendedLifetime(lock) {} }
         try WritingProcesses(path: path, environment: environment).requireNone()

@@ -17,8 +17,8 @@ extension Database {
         -> Database
     {
         var options = options
-        options.readOnly = false
-        options.createIfMissing = true
+        options.isReadOnly = false
+        options.createsIfMissing = true
         var environment = Environment.system
         let medium = MemoryMedium(root: "memory:", over: environment.medium)
         environment.medium = medium

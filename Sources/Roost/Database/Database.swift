@@ -38,7 +38,7 @@ public final class Database: Sendable {
         _ path: String, options: DatabaseOptions = DatabaseOptions()
     ) throws(DatabaseError) -> Database {
         let opener = DatabaseOpener(path: path, options: options, environment: .system)
-        return Database(try DatabaseRegistry.shared.core(opener), isReadOnly: options.readOnly)
+        return Database(try DatabaseRegistry.shared.core(opener), isReadOnly: options.isReadOnly)
     }
 
     /// Opens the database in the directory at `url`: see ``open(_:options:)-(String,_)``.
@@ -54,7 +54,7 @@ public final class Database: Sendable {
     ) throws(DatabaseError) -> Database {
         let core = try DatabaseOpener(path: path, options: options, environment: environment).open()
         _ = core.retainHandle()
-        return Database(core, isReadOnly: options.readOnly)
+        return Database(core, isReadOnly: options.isReadOnly)
     }
 
     /// Ends the use of this handle; the last one to close ends the database's. Snapshots stay readable. Closing twice

@@ -154,7 +154,7 @@ final class DatabaseCore: Sendable {
     /// Begins a batch, once this caller gets the writer lock.
     ///
     /// - Throws: `cancelled` when `flag` is set by then.
-    private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteBatch {
+    private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteTransaction {
         guard !isWriting else {
             throw DatabaseError(
                 .nestedWrite,
@@ -163,7 +163,7 @@ final class DatabaseCore: Sendable {
         }
         waitingBatches.add(1, ordering: .relaxed)
         defer { waitingBatches.subtract(1, ordering: .relaxed) }
-        let batch = try WriteBatch(self, flag)
+        let batch = try WriteTransaction(self, flag)
         if flag?.isSet == true {
             batch.rollback()
             throw DatabaseError.cancelledBeforeStart
@@ -182,7 +182,9 @@ final class DatabaseCore: Sendable {
     ///
     /// When `body` throws a conflict, what it conflicted with may not be on the medium yet, so that nobody could read it;
     /// the call then returns only when it is.
-    func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws -> R) throws -> R {
+    func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws -> R) throws
+        -> R
+    {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }
         let result: R
@@ -200,7 +202,7 @@ final class DatabaseCore: Sendable {
 
     /// As the other form, for changes that fail with a database error only.
     func write<R>(
-        cancellation flag: CancellationFlag? = nil, _ body: (WriteBatch) throws(DatabaseError) -> R
+        cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R {
         let batch = try beginBatch(flag)
         defer { batch.rollback() }

@@ -29,7 +29,7 @@ struct DatabaseOpener {
     func open() throws(DatabaseError) -> DatabaseCore {
         try makeDirectory()
         try checkBlobsHaveDocuments()
-        guard !options.readOnly else { return try open(as: nil) }
+        guard !options.isReadOnly else { return try open(as: nil) }
         let processes = WritingProcesses(path: path, environment: environment)
         if options.writers == .takingTurns {
             return try processes.entering { (process) throws(DatabaseError) in try open(as: process) }
@@ -52,7 +52,7 @@ struct DatabaseOpener {
         if let catalog {
             return try beginHistory(of: try core(store, catalog, storeOptions.transform, process))
         }
-        guard !options.readOnly else {
+        guard !options.isReadOnly else {
             throw store.snapshot().treeNames.isEmpty ? unfinished : notADatabase
         }
         return try core(store, try makeCatalog(in: store), storeOptions.transform, process)
@@ -60,7 +60,7 @@ struct DatabaseOpener {
 
     /// Refuses to make an empty database around blobs, which the first compaction would remove as nobody's.
     private func checkBlobsHaveDocuments() throws(DatabaseError) {
-        guard !options.readOnly, options.createIfMissing else { return }
+        guard !options.isReadOnly, options.createsIfMissing else { return }
         // Blobs first: where another process makes the database just now, its documents come before its blobs.
         let areOrphans = try translating { () throws(FileError) in
             guard try environment.medium.status(of: BlobVault.path(path)) != nil else { return false }
@@ -85,7 +85,7 @@ struct DatabaseOpener {
             }
             return try syncUnusedDirectory()
         }
-        guard options.createIfMissing, !options.readOnly else {
+        guard options.createsIfMissing, !options.isReadOnly else {
             throw DatabaseError(.notFound, "There is no database at \(path).")
         }
         // Somebody else may have made it just now.
@@ -94,7 +94,7 @@ struct DatabaseOpener {
 
     /// Makes the name of a directory durable that holds no documents yet: whoever made it may have ended before it was.
     private func syncUnusedDirectory() throws(DatabaseError) {
-        guard !options.readOnly else { return }
+        guard !options.isReadOnly else { return }
         try translating { () throws(FileError) in
             guard try environment.medium.status(of: Self.dataPath(path)) == nil else { return }
             try environment.medium.syncDirectory(of: path)
@@ -119,9 +119,9 @@ struct DatabaseOpener {
             path: path, store: store, catalog: catalog, record: try DatabaseRecord(bytes),
             vault: try BlobVault(
                 path, store, catalog, environment: environment, isEncrypted: options.key != nil,
-                isWritable: !options.readOnly, process: process),
+                isWritable: !options.isReadOnly, process: process),
             auxiliaryStores: AuxiliaryStores(
-                path, isReadOnly: options.readOnly, transform: transform, environment: environment),
+                path, isReadOnly: options.isReadOnly, transform: transform, environment: environment),
             environment: environment, keptRevisions: options.keptRevisions, key: options.key,
             process: process)
         if process != nil { core.followOthers() }
@@ -131,7 +131,7 @@ struct DatabaseOpener {
     /// Where the database is a copy that nobody has opened for writing yet: gives its collections new epochs.
     private func beginHistory(of core: DatabaseCore) throws(DatabaseError) -> DatabaseCore {
         let mark = CopyMark(directory: path, medium: environment.medium)
-        guard !options.readOnly, try mark.exists else { return core }
+        guard !options.isReadOnly, try mark.exists else { return core }
         try core.renewEpochs()
         try mark.remove()
         return core

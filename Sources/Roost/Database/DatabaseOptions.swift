@@ -3,9 +3,9 @@ import RoostStorage
 /// How a database is opened.
 public struct DatabaseOptions: Sendable {
     /// Opens without a lock and without ever writing; fails where there is no database. Default: false.
-    public var readOnly = false
+    public var isReadOnly = false
     /// Makes the database if there is none. Default: true.
-    public var createIfMissing = true
+    public var createsIfMissing = true
     /// How many processes may have the database open for writing. Default: one, from opening to closing; who comes second gets
     /// `locked`.
     ///
@@ -41,15 +41,15 @@ public struct DatabaseOptions: Sendable {
     public init(key: EncryptionKey) { self.key = key }
 
     /// With another choice of what to do where there is no database, or whether to write at all.
-    public init(readOnly: Bool = false, createIfMissing: Bool = true) {
-        self.readOnly = readOnly
-        self.createIfMissing = createIfMissing
+    public init(isReadOnly: Bool = false, createsIfMissing: Bool = true) {
+        self.isReadOnly = isReadOnly
+        self.createsIfMissing = createsIfMissing
     }
 
     var store: StoreOptions {
         var options = StoreOptions()
-        options.readOnly = readOnly
-        options.createIfMissing = createIfMissing
+        options.isReadOnly = isReadOnly
+        options.createsIfMissing = createsIfMissing
         options.writers = writers
         options.durability = durability
         options.cacheSize = cacheSize

@@ -28,7 +28,7 @@ final class DatabaseRegistry: Sendable {
                 }
                 let core = try opener.open()
                 _ = core.retainHandle()
-                if !opener.options.readOnly, let identity = try identity(opener) {
+                if !opener.options.isReadOnly, let identity = try identity(opener) {
                     entries[identity] = Entry(core: core)
                     core.expirations.start(core)
                 }

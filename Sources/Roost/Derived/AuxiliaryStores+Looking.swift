@@ -8,7 +8,8 @@ extension AuxiliaryStores {
     /// - Throws: what keeps it from being read, such as `damaged` or `wrongKey`.
     package func storeToLook(_ name: String) throws(StoreError) -> Store {
         try Store.open(
-            path(name), options: Self.options(transform: transform, readOnly: true), environment: environment)
+            path(name), options: Self.options(transform: transform, isReadOnly: true),
+            environment: environment)
     }
 
     /// Verifies every byte of a store that is there, while others use it.
@@ -18,7 +19,8 @@ extension AuxiliaryStores {
         _ name: String, _ checking: CheckOptions, progress: ProgressHandler?
     ) throws(StoreError) -> CheckReport {
         try Store.check(
-            path(name), options: Self.options(transform: transform, readOnly: true), environment: environment,
+            path(name), options: Self.options(transform: transform, isReadOnly: true),
+            environment: environment,
             checking: checking, progress: progress)
     }
 

@@ -72,7 +72,7 @@ package final class AuxiliaryStores: Sendable {
     /// The store, open for writing if another process wrote it before and has closed it since.
     private func writable(_ store: Store, _ name: String, _ state: inout State) -> Store {
         guard store.isReadOnly, !isReadOnly,
-            let own = try? openStore(name, state.transform, readOnly: false)
+            let own = try? openStore(name, state.transform, isReadOnly: false)
         else { return store }
         try? store.close()
         state.open[name] = own
@@ -89,20 +89,20 @@ package final class AuxiliaryStores: Sendable {
 
     private func open(_ name: String, _ state: inout State) throws(DatabaseError) -> Store? {
         if isReadOnly {
-            return try hasDirectory() ? try? openStore(name, state.transform, readOnly: true) : nil
+            return try hasDirectory() ? try? openStore(name, state.transform, isReadOnly: true) : nil
         }
         try makeDirectory()
         do throws(StoreError) {
-            return try openStore(name, state.transform, readOnly: false)
+            return try openStore(name, state.transform, isReadOnly: false)
         } catch {
             switch error.code {
-            case .locked: return try? openStore(name, state.transform, readOnly: true)
+            case .locked: return try? openStore(name, state.transform, isReadOnly: true)
             case .damaged, .notAStore, .unsupportedFormat, .wrongKey, .limitExceeded:
                 try remove(name)
                 state.discarded[name] = error.message
                 let transform = state.transform
                 return try translating { () throws(StoreError) in
-                    try openStore(name, transform, readOnly: false)
+                    try openStore(name, transform, isReadOnly: false)
                 }
             default: throw DatabaseError(error)
             }
@@ -110,17 +110,17 @@ package final class AuxiliaryStores: Sendable {
     }
 
     private func openStore(
-        _ name: String, _ transform: (any ChunkTransformFactory)?, readOnly: Bool
+        _ name: String, _ transform: (any ChunkTransformFactory)?, isReadOnly: Bool
     ) throws(StoreError) -> Store {
         try Store.open(
-            path(name), options: Self.options(transform: transform, readOnly: readOnly),
+            path(name), options: Self.options(transform: transform, isReadOnly: isReadOnly),
             environment: environment)
     }
 
-    static func options(transform: (any ChunkTransformFactory)?, readOnly: Bool) -> StoreOptions {
+    static func options(transform: (any ChunkTransformFactory)?, isReadOnly: Bool) -> StoreOptions {
         var options = StoreOptions()
-        options.readOnly = readOnly
-        options.createIfMissing = !readOnly
+        options.isReadOnly = isReadOnly
+        options.createsIfMissing = !isReadOnly
         options.durability = .unsynced
         // Merges and catching up rewrite derived data more often than documents change, and nobody waits for its compaction.
         options.compactionThreshold = 0.5

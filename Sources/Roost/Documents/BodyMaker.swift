@@ -64,7 +64,7 @@ package final class BodyMaker {
             throw DatabaseError(
                 .invalidDocument,
                 "A value of the type \(type(of: value)) cannot be encoded. \(error.sentence)",
-                underlying: error)
+                underlyingError: error)
         }
         let body = try finish()
         let others = try hasOthers ? finishOthers() : nil
@@ -84,7 +84,8 @@ package final class BodyMaker {
     /// The body that a value encodes to, which was read from the document `id`.
     ///
     /// - Throws: `invalidDocumentID` when its own `id` is another.
-    func document<Value: Encodable>(encoding stored: Stored<Value>) throws(DatabaseError) -> IncomingDocument
+    func document<Value: Encodable>(encoding stored: Versioned<Value>) throws(DatabaseError)
+        -> IncomingDocument
     {
         let incoming = try document(encoding: stored.value)
         guard incoming.identity.isSame(as: stored.id) else {

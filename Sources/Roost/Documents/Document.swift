@@ -5,7 +5,7 @@ import Fleece
 /// Its properties are read where they are; nothing is decoded that is not asked for:
 ///
 /// ```swift
-/// let document = try notes.get("n1")
+/// let document = try notes.document("n1")
 /// document?["address"]["street"].string     // nil without address, street, or when it is no string
 /// document?[path: "phones[0]"].string
 /// ```
@@ -73,7 +73,7 @@ public struct Document: Sendable, Identifiable {
 extension Document {
     /// The properties decoded as a `T`. The `id` of an `Identifiable` type is the document's ID.
     ///
-    /// Unlike a ``Stored`` value, it does not know its revision.
+    /// Unlike a ``Versioned`` value, it does not know its revision.
     ///
     /// - Throws: `decodingFailed` when they are not those of a `T`, with the reason as the underlying error.
     public func decode<T: Decodable>(_ type: T.Type = T.self) throws(DatabaseError) -> T {
@@ -85,7 +85,7 @@ extension Document {
             throw DatabaseError(
                 .decodingFailed,
                 "The document \(DatabaseError.quoted(id)) cannot be read as a \(type). \(error.sentence)",
-                underlying: error)
+                underlyingError: error)
         }
     }
 }

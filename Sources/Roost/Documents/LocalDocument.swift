@@ -59,12 +59,12 @@ public struct LocalDocument: Sendable {
             throw DatabaseError(
                 .decodingFailed,
                 "The local document \(DatabaseError.quoted(name)) cannot be read as a \(type).",
-                underlying: error)
+                underlyingError: error)
         }
     }
 }
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Saves a JSON object as a local document.
     ///
     /// - Parameters:
@@ -75,26 +75,25 @@ extension WriteBatch {
     ///   - revision: The revision that must be there, 0 for none; by default anything.
     /// - Throws: `conflict`, `invalidDocument`, `invalidDocumentID`, `corruptRevisionData`, `invalidRevisionID`.
     @discardableResult
-    public func saveLocal(
+    public func saveLocalDocument(
         json: String, name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(
+        try saveLocalDocument(
             try maker.document(json: json.utf8), name: name, in: collection, expecting: revision)
     }
 
-    /// Saves what `value` encodes to as a local document; see ``saveLocal(json:name:in:expecting:)``.
+    /// Saves what `value` encodes to as a local document; see ``saveLocalDocument(json:name:in:expecting:)``.
     @discardableResult
-    public func saveLocal(
+    public func saveLocalDocument(
         _ value: some Encodable, name: String, in collection: DocumentCollection,
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try saveLocal(
+        try saveLocalDocument(
             try maker.document(encoding: value), name: name, in: collection, expecting: revision)
     }
 
-    /// Saves a document that was parsed as a local one. See ``saveLocal(json:name:in:expecting:)``.
-    @discardableResult
-    public func saveLocal(
+    /// Saves a document that was parsed as a local one.
+    private func saveLocalDocument(
         _ document: IncomingDocument, name: String, in collection: DocumentCollection,
         expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
@@ -110,7 +109,7 @@ extension WriteBatch {
     ///
     /// - Returns: Whether there was one.
     @discardableResult
-    public func deleteLocal(
+    public func deleteLocalDocument(
         _ name: String, in collection: DocumentCollection, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> Bool {
         guard try local(name, in: collection, expecting: revision) != nil else { return false }
@@ -123,7 +122,7 @@ extension WriteBatch {
         _ name: String, in collection: DocumentCollection, expecting revision: UInt64?
     ) throws(DatabaseError) -> LocalDocument? {
         _ = try DocumentID("_local/" + name)
-        let present = try reader(collection).local(name)
+        let present = try reader(collection).localDocument(name)
         guard revision == nil || revision == present?.revision ?? 0 else {
             throw DatabaseError(
                 .conflict,
@@ -167,7 +166,7 @@ extension IncomingDocument {
 }
 
 extension CollectionReader {
-    func local(_ name: String) throws(DatabaseError) -> LocalDocument? {
+    func localDocument(_ name: String) throws(DatabaseError) -> LocalDocument? {
         let bytes = try translating { () throws(StoreError) in
             try source[trees.extras, Key(ExtrasKey.local(name))]
         }
@@ -178,10 +177,12 @@ extension CollectionReader {
 
 extension CollectionSnapshot {
     /// A local document; `nil` when there is none.
-    public func local(_ name: String) throws(DatabaseError) -> LocalDocument? { try reader.local(name) }
+    public func localDocument(_ name: String) throws(DatabaseError) -> LocalDocument? {
+        try reader.localDocument(name)
+    }
 
     /// The names of all local documents, in byte order.
-    public var localNames: [String] {
+    public var localDocumentNames: [String] {
         get throws(DatabaseError) {
             let cursor = try reader.extras.cursor(ExtrasKey.allLocal)
             var names: [String] = []
@@ -198,7 +199,7 @@ extension CollectionSnapshot {
 extension CollectionSnapshot {
     /// The first names of local documents of which the ID, `_local/` and the name, is in a selection, in its order. What the selection
     /// says of numbers does not count.
-    package func localNames(
+    package func localDocumentNames(
         in selection: DocumentSelection, limit: Int
     ) throws(DatabaseError) -> [String] {
         let (all, prefix) = (ExtrasKey.allLocal, Array("_local/".utf8))
@@ -213,7 +214,7 @@ extension CollectionSnapshot {
             KeyRange(
                 lower: range.lower.flatMap(key) ?? all.lower, upper: range.upper.flatMap(key) ?? all.upper))
         func step() throws(StoreError) -> Bool {
-            selection.descending ? try cursor.previous() : try cursor.next()
+            selection.isDescending ? try cursor.previous() : try cursor.next()
         }
         var names: [String] = []
         while names.count < limit, try translating({ () throws(StoreError) in try step() }) {
@@ -225,33 +226,37 @@ extension CollectionSnapshot {
 
 extension DocumentCollection {
     /// A local document; `nil` when there is none.
-    public func local(_ name: String) throws(DatabaseError) -> LocalDocument? { try reader.local(name) }
+    public func localDocument(_ name: String) throws(DatabaseError) -> LocalDocument? {
+        try reader.localDocument(name)
+    }
 
-    /// Saves a local document, durably: see ``WriteBatch/saveLocal(json:name:in:expecting:)``.
+    /// Saves a local document, durably: see ``WriteTransaction/saveLocalDocument(json:name:in:expecting:)``.
     @discardableResult
-    public func saveLocal(
+    public func saveLocalDocument(
         json: String, name: String, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try write { (batch) throws(DatabaseError) in
-            try batch.saveLocal(json: json, name: name, in: self, expecting: revision)
+            try batch.saveLocalDocument(json: json, name: name, in: self, expecting: revision)
         }
     }
 
-    /// Saves a local document, durably: see `saveLocal(_:name:in:expecting:)`.
+    /// Saves a local document, durably: see `saveLocalDocument(_:name:in:expecting:)`.
     @discardableResult
-    public func saveLocal(
+    public func saveLocalDocument(
         _ value: some Encodable, name: String, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
         try write { (batch) throws(DatabaseError) in
-            try batch.saveLocal(value, name: name, in: self, expecting: revision)
+            try batch.saveLocalDocument(value, name: name, in: self, expecting: revision)
         }
     }
 
     /// Deletes a local document, durably; answers whether there was one.
     @discardableResult
-    public func deleteLocal(_ name: String, expecting revision: UInt64? = nil) throws(DatabaseError) -> Bool {
+    public func deleteLocalDocument(_ name: String, expecting revision: UInt64? = nil) throws(DatabaseError)
+        -> Bool
+    {
         try write { (batch) throws(DatabaseError) in
-            try batch.deleteLocal(name, in: self, expecting: revision)
+            try batch.deleteLocalDocument(name, in: self, expecting: revision)
         }
     }
 }

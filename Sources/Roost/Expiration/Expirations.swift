@@ -2,7 +2,7 @@ import Foundation
 import RoostBytes
 import RoostStorage
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Sets when a document is to be purged; `nil` for never.
     ///
     /// Not an edit: the document gets no new revision and stands where it stood in the changes. The purge is not
@@ -29,14 +29,6 @@ extension WriteBatch {
         let isThere = try writer.setExpiration(writer.keyView(name), time)
         if isThere, let time { nextExpiration = min(nextExpiration ?? .max, time) }
         return isThere
-    }
-}
-
-extension DocumentCollection {
-    /// Sets when a document is to be purged, durably: see ``WriteBatch/setExpiration(_:of:in:)``.
-    @discardableResult
-    public func setExpiration(_ date: Date?, of id: String) throws(DatabaseError) -> Bool {
-        try write { (batch) throws(DatabaseError) in try batch.setExpiration(date, of: id, in: self) }
     }
 }
 

@@ -43,7 +43,7 @@ struct CatalogRepair {
     }
 
     private func databaseRecord(
-        _ transaction: WriteTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
+        _ transaction: StoreTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
     ) throws(DatabaseError) -> DatabaseRecord {
         let bytes = try translating { () throws(StoreError) in try transaction[catalog, Catalog.database] }
         if let bytes, let record = try? DatabaseRecord(bytes) { return record }
@@ -54,7 +54,7 @@ struct CatalogRepair {
     /// The numbers of the collections that have a name. Those whose record can't be read lose it; trees that are missing
     /// are made.
     private func namedCollections(
-        _ transaction: WriteTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
+        _ transaction: StoreTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
     ) throws(DatabaseError) -> [CollectionName: UInt64] {
         var named: [CollectionName: UInt64] = [:]
         let entries = try translating { () throws(StoreError) in
@@ -80,7 +80,7 @@ struct CatalogRepair {
 
     /// Gives the collection that these trees are of a name. The first that a database makes is the default one.
     private func name(
-        _ number: UInt64, _ transaction: WriteTransaction, _ catalog: Tree, isDefaultTaken: Bool,
+        _ number: UInt64, _ transaction: StoreTransaction, _ catalog: Tree, isDefaultTaken: Bool,
         _ findings: inout DocumentFindings
     ) throws(DatabaseError) {
         let name =
@@ -90,7 +90,7 @@ struct CatalogRepair {
     }
 
     private func put(
-        _ record: CollectionRecord, _ name: CollectionName, _ transaction: WriteTransaction, _ catalog: Tree
+        _ record: CollectionRecord, _ name: CollectionName, _ transaction: StoreTransaction, _ catalog: Tree
     ) throws(DatabaseError) {
         try translating { () throws(StoreError) in
             _ = try CollectionTrees(number: record.number, in: transaction)

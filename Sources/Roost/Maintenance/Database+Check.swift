@@ -33,7 +33,7 @@ extension Database {
         _ path: String, key: EncryptionKey? = nil, _ options: CheckOptions = CheckOptions(),
         progress: ProgressHandler? = nil
     ) throws(DatabaseError) -> DatabaseCheckReport {
-        var opening = DatabaseOptions(readOnly: true, createIfMissing: false)
+        var opening = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
         opening.key = key
         let store = opening.store
         try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)

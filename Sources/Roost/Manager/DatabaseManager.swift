@@ -70,7 +70,7 @@ public final class DatabaseManager: Sendable {
         self.maximumOpen = max(maximumOpen, 1)
         self.isShared = isShared
         files = ManagerFiles(directory: directory, environment: environment)
-        guard !options.readOnly else { return }
+        guard !options.isReadOnly else { return }
         try files.makeDirectory()
         try files.sweep()
     }
@@ -99,16 +99,16 @@ public final class DatabaseManager: Sendable {
     ///
     /// - Parameters:
     ///   - name: Its name.
-    ///   - createIfMissing: Whether to make it if there is none.
+    ///   - createsIfMissing: Whether to make it if there is none.
     /// - Throws: `notFound` when there is none and none is to be made; `invalidName`, `locked`, `wrongKey`, `damaged`.
-    public func database(_ name: String, createIfMissing: Bool = true) throws(DatabaseError) -> Database {
+    public func database(_ name: String, createsIfMissing: Bool = true) throws(DatabaseError) -> Database {
         let fileName = try DatabaseFileName.text(for: name)
         return try withState { (state) throws(DatabaseError) in
             if let database = state.open[fileName]?.database, database.isOpen {
                 return keep(database, fileName, &state)
             }
             if try !files.contains(fileName) {
-                guard createIfMissing, !options.readOnly else { throw Self.missing(name) }
+                guard createsIfMissing, !options.isReadOnly else { throw Self.missing(name) }
                 try make(fileName)
             }
             return keep(try open(files.path(fileName)), fileName, &state)
@@ -156,7 +156,7 @@ public final class DatabaseManager: Sendable {
         let fileName = try DatabaseFileName.text(for: newName)
         try checkWritable()
         try checkFree(fileName, newName)
-        let source = try database(name, createIfMissing: false)
+        let source = try database(name, createsIfMissing: false)
         try removingOnFailure { (path) throws(DatabaseError) in
             try source.backup(to: path)
             let copy = try open(path)
@@ -257,7 +257,7 @@ public final class DatabaseManager: Sendable {
     }
 
     private func checkWritable() throws(DatabaseError) {
-        guard options.readOnly else { return }
+        guard options.isReadOnly else { return }
         throw DatabaseError(
             .readOnly,
             "The databases in \(directory) are managed for reading only. Open a manager for writing.")

@@ -142,7 +142,7 @@ public struct DatabaseMigrator: Sendable {
     /// What was applied is read within the transaction, since another process may have migrated the database meanwhile.
     ///
     /// - Returns: Whether there was one.
-    private func applyNext(_ batch: WriteBatch, _ database: Database, _ end: Int) throws -> Bool {
+    private func applyNext(_ batch: WriteTransaction, _ database: Database, _ end: Int) throws -> Bool {
         let home = try database.defaultCollection
         let document = try batch.reader(home).local(Self.documentName)
         var names = try Self.names(document)
@@ -152,7 +152,7 @@ public struct DatabaseMigrator: Sendable {
         try step.body(MigrationStep(database, batch))
         names.append(step.name)
         // The step may have dropped the default collection.
-        try batch.saveLocal(
+        try batch.saveLocalDocument(
             Applied(names: names), name: Self.documentName, in: try batch.collection(home.name, of: database))
         return true
     }
@@ -165,9 +165,9 @@ public struct MigrationStep {
     /// The database. Reading from it shows what was there before the step.
     public let database: Database
     /// The transaction of the step.
-    public let batch: WriteBatch
+    public let batch: WriteTransaction
 
-    init(_ database: Database, _ batch: WriteBatch) {
+    init(_ database: Database, _ batch: WriteTransaction) {
         self.database = database
         self.batch = batch
     }
@@ -257,7 +257,7 @@ public struct MigrationStep {
     }
 }
 
-extension WriteBatch {
+extension WriteTransaction {
     /// A collection as it is within the transaction, created if there is none.
     fileprivate func collection(
         _ name: CollectionName, of database: Database

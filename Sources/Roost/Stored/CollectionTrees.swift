@@ -10,7 +10,7 @@ final class CollectionTrees: Sendable {
     let extras: Tree
 
     /// Makes the trees of a new collection.
-    init(number: UInt64, in transaction: WriteTransaction) throws(StoreError) {
+    init(number: UInt64, in transaction: StoreTransaction) throws(StoreError) {
         documents = try transaction.tree("documents/\(number)")
         changes = try transaction.tree("changes/\(number)")
         extras = try transaction.tree("extras/\(number)")

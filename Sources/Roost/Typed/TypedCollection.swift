@@ -13,7 +13,7 @@
 /// for note in try notes.all() { print(note.id, note.title) }
 /// ```
 ///
-/// What is read is a ``Stored`` value, which knows its revision, so that saving it again notices what others have saved
+/// What is read is a ``Versioned`` value, which knows its revision, so that saving it again notices what others have saved
 /// meanwhile. The `id` of an `Identifiable` type is the document's ID. Nothing but these calls is typed: the same documents
 /// can be used through ``documents``. Can be used from any thread.
 public struct TypedCollection<Value: Codable>: Sendable, Hashable {
@@ -31,11 +31,13 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
     /// The value of a document; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a value.
-    public func get(_ id: String) throws(DatabaseError) -> Stored<Value>? { try documents.get(id) }
+    public func document(_ id: String) throws(DatabaseError) -> Versioned<Value>? {
+        try documents.document(id)
+    }
 
-    /// The value of a document; see ``get(_:)``.
-    public subscript(id: String) -> Stored<Value>? {
-        get throws(DatabaseError) { try get(id) }
+    /// The value of a document; see ``document(_:)``.
+    public subscript(id: String) -> Versioned<Value>? {
+        get throws(DatabaseError) { try document(id) }
     }
 
     /// Whether there is a document of that ID that is not deleted.
@@ -47,12 +49,12 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
     /// - Throws: `decodingFailed` when the properties of one are not those of a value.
     public func all(
         prefix: String? = nil, from: String? = nil, to: String? = nil, limit: Int = .max,
-        descending: Bool = false
-    ) throws(DatabaseError) -> [Stored<Value>] {
+        isDescending: Bool = false
+    ) throws(DatabaseError) -> [Versioned<Value>] {
         let cursor = try documents.snapshot().cursor(
-            DocumentSelection(prefix: prefix, from: from, to: to, limit: limit, descending: descending))
-        var values: [Stored<Value>] = []
-        while let document = try cursor.next() { values.append(try Stored(document)) }
+            DocumentSelection(prefix: prefix, from: from, to: to, limit: limit, isDescending: isDescending))
+        var values: [Versioned<Value>] = []
+        while let document = try cursor.next() { values.append(try Versioned(document)) }
         return values
     }
 
@@ -64,48 +66,67 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
     @discardableResult
     public func save(
         _ value: Value, id: String? = nil, expecting expectation: DocumentExpectation? = nil
-    ) throws(DatabaseError) -> Stored<Value> {
-        try Stored(try documents.save(value, id: id, expecting: expectation))
+    ) throws(DatabaseError) -> Versioned<Value> {
+        try Versioned(try documents.save(value, id: id, expecting: expectation))
     }
 
-    /// Saves a value in place of the revision that it was read at, durably, as ``WriteBatch`` does.
+    /// Saves a value in place of the revision that it was read at, durably: see
+    /// ``WriteTransaction/save(_:in:expecting:onConflict:)``.
     @discardableResult
     public func save(
-        _ value: inout Stored<Value>, expecting expectation: DocumentExpectation? = nil
+        _ value: inout Versioned<Value>, expecting expectation: DocumentExpectation? = nil,
+        onConflict policy: SavePolicy<Versioned<Value>> = .failOnConflict
     ) throws(DatabaseError) -> Document {
-        try documents.save(&value, expecting: expectation)
+        try documents.save(&value, expecting: expectation, onConflict: policy)
     }
 
-    /// Changes the value of a document, durably and with nobody in between: see ``WriteBatch/update(_:as:in:_:)``.
+    /// Changes the value of a document, durably and with no other write in between: see
+    /// ``WriteTransaction/update(_:as:in:_:)``.
     @discardableResult
-    public func update(_ id: String, _ change: (inout Value) throws -> Void) throws -> Stored<Value>? {
+    public func update(_ id: String, _ change: (inout Value) throws -> Void) throws -> Versioned<Value>? {
         try documents.database.write { batch in try batch.update(id, in: documents, change) }
     }
+}
 
-    /// Deletes a document, durably: see ``WriteBatch/delete(_:in:expecting:)``.
+extension TypedCollection where Value: Sendable {
+    /// Saves a value as a new document, durably, without blocking a thread: see `save(_:id:in:expecting:)`.
+    ///
+    /// - Returns: The value as it was stored, with the ID that it got.
     @discardableResult
-    public func delete(
-        _ id: String, expecting expectation: DocumentExpectation = .any
-    ) throws(DatabaseError) -> Document? {
-        try documents.delete(id, expecting: expectation)
+    public func save(
+        _ value: Value, id: String? = nil, expecting expectation: DocumentExpectation? = nil
+    ) async throws(DatabaseError) -> Versioned<Value> {
+        try Versioned(try await documents.save(value, id: id, expecting: expectation))
     }
 
-    /// Deletes the document of a value in the revision that it was read at, durably.
-    ///
-    /// - Throws: `conflict` when the document was changed since.
+    /// Saves a value in place of the revision that it was read at, durably, without blocking a thread: see
+    /// ``WriteTransaction/save(_:in:expecting:onConflict:)``.
     @discardableResult
-    public func delete(_ value: Stored<Value>) throws(DatabaseError) -> Document? {
-        try documents.delete(value.id, expecting: .revision(value.revision))
+    public func save(
+        _ value: inout Versioned<Value>, expecting expectation: DocumentExpectation? = nil,
+        onConflict policy: SavePolicy<Versioned<Value>> = .failOnConflict
+    ) async throws(DatabaseError) -> Document {
+        try await documents.save(&value, expecting: expectation, onConflict: policy)
+    }
+
+    /// Changes the value of a document, durably and with no other write in between, without blocking a thread: see
+    /// ``WriteTransaction/update(_:as:in:_:)``.
+    @discardableResult
+    public func update(
+        _ id: String, _ change: @escaping @Sendable (inout Value) throws -> Void
+    ) async throws -> Versioned<Value>? {
+        let documents = documents
+        return try await documents.database.write { batch in try batch.update(id, in: documents, change) }
     }
 }
 
 extension Database {
     /// A collection of values of one type, made by a commit of its own if there is none: see
-    /// ``collection(_:scope:createIfMissing:)``.
+    /// ``collection(_:scope:createsIfMissing:)``.
     public func collection<Value: Codable>(
-        _ name: String, scope: String = "_default", of type: Value.Type, createIfMissing: Bool = true
+        _ name: String, scope: String = "_default", of type: Value.Type, createsIfMissing: Bool = true
     ) throws(DatabaseError) -> TypedCollection<Value> {
-        TypedCollection(try collection(name, scope: scope, createIfMissing: createIfMissing))
+        TypedCollection(try collection(name, scope: scope, createsIfMissing: createsIfMissing))
     }
 }
 

@@ -1,12 +1,12 @@
 // The same calls as for collections of documents, with a typed collection in their place: the type need not be repeated.
 
-extension WriteBatch {
+extension WriteTransaction {
     /// The value of a document, with the changes made so far; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a value.
     public func get<Value>(
         _ id: String, in collection: TypedCollection<Value>
-    ) throws(DatabaseError) -> Stored<Value>? {
+    ) throws(DatabaseError) -> Versioned<Value>? {
         try get(id, as: Value.self, in: collection.documents)
     }
 
@@ -17,14 +17,14 @@ extension WriteBatch {
     public func save<Value>(
         _ value: Value, id: String? = nil, in collection: TypedCollection<Value>,
         expecting expectation: DocumentExpectation? = nil
-    ) throws(DatabaseError) -> Stored<Value> {
-        try Stored(try save(value, id: id, in: collection.documents, expecting: expectation))
+    ) throws(DatabaseError) -> Versioned<Value> {
+        try Versioned(try save(value, id: id, in: collection.documents, expecting: expectation))
     }
 
     /// Saves a value in place of the revision that it was read at: see `save(_:in:expecting:)`.
     @discardableResult
     public func save<Value>(
-        _ value: inout Stored<Value>, in collection: TypedCollection<Value>,
+        _ value: inout Versioned<Value>, in collection: TypedCollection<Value>,
         expecting expectation: DocumentExpectation? = nil
     ) throws(DatabaseError) -> Document {
         try save(&value, in: collection.documents, expecting: expectation)
@@ -36,7 +36,7 @@ extension WriteBatch {
     @discardableResult
     public func update<Value>(
         _ id: String, in collection: TypedCollection<Value>, _ change: (inout Value) throws -> Void
-    ) throws -> Stored<Value>? {
+    ) throws -> Versioned<Value>? {
         try update(id, as: Value.self, in: collection.documents, change)
     }
 
@@ -53,7 +53,7 @@ extension WriteBatch {
     /// - Throws: `conflict` when the document was changed since.
     @discardableResult
     public func delete<Value>(
-        _ value: Stored<Value>, in collection: TypedCollection<Value>
+        _ value: Versioned<Value>, in collection: TypedCollection<Value>
     ) throws(DatabaseError) -> Document? {
         try delete(value, in: collection.documents)
     }

@@ -8,12 +8,13 @@ import Fleece
 /// try notes.save(&draft)
 /// ```
 public struct MutableDocument: Sendable {
-    /// The document's name; `nil` until it is saved for the first time, if none was given. It can't be changed.
-    public private(set) var id: String?
-    /// The revision that was copied or saved last, which a save checks against; `nil` for a new document. A batch that was
-    /// undone leaves the one from before.
-    public var revision: RevisionID? { draftRevision.current }
-    private var draftRevision = DraftRevision()
+    /// The document that the draft is of, and the revision that was copied or saved last.
+    public var origin: DraftOrigin
+    /// The document's ID; `nil` until it is saved for the first time, if none was given. It can't be changed.
+    public var id: String? { origin.id }
+    /// The revision that was copied or saved last, which a save checks against; `nil` for a new document. A transaction that
+    /// was rolled back leaves the one from before.
+    public var revision: RevisionID? { origin.revision }
     /// The properties.
     public var properties: NamedValues<DocumentValue>
     /// The attachments by name, which the saved revision gets, all of them and no others.
@@ -25,7 +26,7 @@ public struct MutableDocument: Sendable {
     ///   - id: Its name; where there is none, saving makes one.
     ///   - properties: What it holds.
     public init(id: String? = nil, _ properties: NamedValues<DocumentValue> = [:]) {
-        self.id = id
+        origin = DraftOrigin(id: id)
         self.properties = properties
     }
 
@@ -39,8 +40,7 @@ public struct MutableDocument: Sendable {
 
     /// A copy of `document`, to be changed and saved in its place.
     public init(_ document: Document) {
-        id = document.id
-        draftRevision = DraftRevision(document.revision)
+        origin = DraftOrigin(document)
         properties = DocumentValue.properties(document.properties)
         attachments = document.attachments
     }
@@ -80,10 +80,20 @@ public struct MutableDocument: Sendable {
         try DocumentValue.dictionary(properties).json(format)
     }
 
-    /// Notes that the document is stored as `document`, provided that the batch is committed.
-    mutating func wasSaved(as document: Document, in outcome: BatchOutcome) {
-        id = document.id
-        draftRevision.note(document.revision, in: outcome)
+}
+
+extension MutableDocument: DocumentDraft {
+    /// The properties and attachments.
+    public func content() throws(DatabaseError) -> IncomingDocument {
+        var document = try BodyMaker().document(properties)
+        if document.attachments == nil {
+            document.attachments = attachments.mapValues { AttachmentClaim($0) }
+        }
+        return document
+    }
+
+    /// Takes the attachments, with what is known of them now.
+    public mutating func adopt(_ document: Document) {
         attachments = document.attachments
         properties[ReservedNames.attachments] = nil
     }
@@ -92,14 +102,13 @@ public struct MutableDocument: Sendable {
 extension MutableDocument: Hashable, CustomStringConvertible {
     /// Whether both have the same ID, byte by byte, are based on the same revision, and hold the same.
     public static func == (left: Self, right: Self) -> Bool {
-        left.id.map { ByteKey($0) } == right.id.map { ByteKey($0) } && left.revision == right.revision
-            && left.properties == right.properties && left.attachments == right.attachments
+        left.origin == right.origin && left.properties == right.properties
+            && left.attachments == right.attachments
     }
 
     /// Hashes ID, revision and properties.
     public func hash(into hasher: inout Hasher) {
-        hasher.combine(id.map { ByteKey($0) })
-        hasher.combine(revision)
+        hasher.combine(origin)
         hasher.combine(properties)
     }
 

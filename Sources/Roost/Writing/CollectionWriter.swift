@@ -4,7 +4,7 @@ import RoostStorage
 
 /// Changes the documents of one collection within a transaction, and keeps the collection's record.
 final class CollectionWriter {
-    let transaction: WriteTransaction
+    let transaction: StoreTransaction
     let trees: CollectionTrees
     let name: CollectionName
     /// How many bodies of earlier revisions are kept of each branch of a document.
@@ -39,7 +39,7 @@ final class CollectionWriter {
     /// - Throws: `notFound` when there is no such collection any more.
     init(
         _ name: CollectionName, _ trees: CollectionTrees, catalog: Tree, keptRevisions: Int,
-        in transaction: WriteTransaction
+        in transaction: StoreTransaction
     ) throws(DatabaseError) {
         self.keptRevisions = keptRevisions
         self.transaction = transaction
@@ -62,7 +62,7 @@ final class CollectionWriter {
     private static let manyRevisions = 64
 
     /// Reads what was changed, too, once ``flush()`` was called; bodies and what stands in the extras always.
-    var reader: CollectionReader<WriteTransaction> { CollectionReader(source: transaction, trees: trees) }
+    var reader: CollectionReader<StoreTransaction> { CollectionReader(source: transaction, trees: trees) }
 
     /// All that is stored of a document, bodies aside; `nil` when there is no such document.
     func load(_ id: ByteView) throws(DatabaseError) -> LoadedDocument? {
@@ -233,6 +233,6 @@ extension DatabaseError {
     static func missing(_ name: CollectionName) -> Self {
         Self(
             .notFound, "There is no collection \(name) here: it was dropped, or not made yet.",
-            underlying: MissingCollection())
+            underlyingError: MissingCollection())
     }
 }

@@ -14,7 +14,7 @@ package enum Contents {
     }
 
     /// All trees and entries as a transaction sees them.
-    package static func read(_ transaction: WriteTransaction) throws(StoreError) -> StoreModel {
+    package static func read(_ transaction: StoreTransaction) throws(StoreError) -> StoreModel {
         var model = StoreModel()
         for name in transaction.treeNames {
             model[name] = try read(try transaction[try transaction.tree(name)])
@@ -66,7 +66,7 @@ extension ByteView {
 }
 
 /// Says where contents differ.
-package enum Comparison {
+package enum ContentComparison {
     /// The first difference in words, `nil` when there is none.
     package static func difference(_ found: StoreModel, _ expected: StoreModel) -> String? {
         if found == expected { return nil }

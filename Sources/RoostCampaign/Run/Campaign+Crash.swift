@@ -98,7 +98,7 @@ extension Campaign {
             return index
         }
         let found = try Contents.read(snapshot)
-        let differences = possible.map { Comparison.difference(found, $0) ?? "" }
+        let differences = possible.map { ContentComparison.difference(found, $0) ?? "" }
         throw finding(
             "\(occasion): none of \(possible.count) possible states; "
                 + differences.enumerated().map { "(\($0)) \($1)" }.joined(separator: "; "))

@@ -34,7 +34,7 @@ extension Campaign {
     func follow() throws {
         if follower == nil {
             var options = settings.options(&generator)
-            options.readOnly = true
+            options.isReadOnly = true
             follower = try Store.open(Self.path, options: options, environment: simulation.environment)
         }
         guard let follower else { return }
@@ -88,7 +88,7 @@ extension Campaign {
             return nil
         }
         var options = settings.options(&generator)
-        options.readOnly = true
+        options.isReadOnly = true
         let copy = try Store.open(Self.backupPath, options: options, environment: environment)
         let possible = backup.afterPowerFailure
         return possible[try index(of: copy.snapshot(), among: possible, "the backup")]

@@ -19,7 +19,7 @@ extension Campaign {
 
     /// A transaction that was begun while another one was on its way to the medium.
     struct Guest {
-        let transaction: WriteTransaction
+        let transaction: StoreTransaction
         /// What it makes of the store.
         let model: StoreModel
         /// Whether it leaves the store as it is.
@@ -134,7 +134,7 @@ extension Campaign {
     }
 
     /// What the transaction builds on: the newest of the commits on their way that has its number, or what is acknowledged.
-    private func baseOfGuest(_ transaction: WriteTransaction) throws -> (model: StoreModel, attempt: Int) {
+    private func baseOfGuest(_ transaction: StoreTransaction) throws -> (model: StoreModel, attempt: Int) {
         let number = transaction.baseNumber
         let known = try openStore().snapshot().commit.number
         if number == known { return (states.current, states.currentAttempt) }

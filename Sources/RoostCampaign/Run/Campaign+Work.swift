@@ -50,7 +50,7 @@ extension Campaign {
     }
 
     /// Lets others begin before it is written.
-    private func commitInTwoSteps(_ transaction: WriteTransaction) throws {
+    private func commitInTwoSteps(_ transaction: StoreTransaction) throws {
         guard let finish = try transaction.stage() else { return }
         do { try goOnWithGuests() } catch { visitFailure = error }
         try finish()
@@ -87,7 +87,7 @@ extension Campaign {
 
     func openReader() throws {
         var options = settings.options(&generator)
-        options.readOnly = true
+        options.isReadOnly = true
         let reader = try Store.open(Self.path, options: options, environment: simulation.environment)
         _ = try index(of: reader.snapshot(), among: shownByCache, "a reader")
     }
@@ -143,7 +143,7 @@ extension Campaign {
 
     func compare(_ found: StoreModel, _ model: StoreModel, _ what: String) throws {
         statistics.comparisons += 1
-        guard let difference = Comparison.difference(found, model) else { return }
+        guard let difference = ContentComparison.difference(found, model) else { return }
         throw finding("\(what): \(difference)")
     }
 

@@ -43,7 +43,7 @@ package struct NumberedWork: Sendable {
     }
 
     /// Does commit `number`, counted from 1, in `transaction`.
-    package func apply(_ number: UInt64, to transaction: WriteTransaction) throws(StoreError) {
+    package func apply(_ number: UInt64, to transaction: StoreTransaction) throws(StoreError) {
         let tree = try transaction.tree(name)
         for change in changes(number) {
             switch change {

@@ -4,7 +4,7 @@ import RoostStorage
 /// One value under two keys, as a document layer stores its bodies: by name, which owns it, and by sequence.
 extension Workload {
     mutating func changeDocuments(
-        _ transaction: WriteTransaction, _ model: inout StoreModel
+        _ transaction: StoreTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
         let trees = DocumentTrees(
             documents: try transaction.tree("documents"), changes: try transaction.tree("changes"))
@@ -27,7 +27,7 @@ extension Workload {
     }
 
     private func deleteDocuments(
-        _ range: KeyRange, _ trees: DocumentTrees, _ transaction: WriteTransaction, _ model: inout StoreModel
+        _ range: KeyRange, _ trees: DocumentTrees, _ transaction: StoreTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
         for index in model["documents"].indices(in: range) {
             let sequence = Key(model["documents"].values[index].inline)
@@ -39,7 +39,7 @@ extension Workload {
     }
 
     private mutating func putDocument(
-        _ key: Key, _ body: [UInt8], _ trees: DocumentTrees, _ transaction: WriteTransaction,
+        _ key: Key, _ body: [UInt8], _ trees: DocumentTrees, _ transaction: StoreTransaction,
         _ model: inout StoreModel
     ) throws(StoreError) {
         if let old = model["documents"][key] {

@@ -67,7 +67,7 @@ struct Workload {
     // MARK: Changing
 
     /// Makes one to four kinds of changes in `transaction`, and the same ones in `model`.
-    mutating func change(_ transaction: WriteTransaction, _ model: inout StoreModel) throws(StoreError) {
+    mutating func change(_ transaction: StoreTransaction, _ model: inout StoreModel) throws(StoreError) {
         for _ in 0...generator.next(below: 4) {
             switch generator.next(below: 12) {
             case 0...2: try changeDocuments(transaction, &model)
@@ -79,7 +79,7 @@ struct Workload {
         if settings.allowsHugeTransactions, generator.chance(0.03) { try fillUp(transaction, &model) }
     }
 
-    private mutating func drop(_ transaction: WriteTransaction, _ model: inout StoreModel) throws(StoreError)
+    private mutating func drop(_ transaction: StoreTransaction, _ model: inout StoreModel) throws(StoreError)
     {
         guard model.trees["plain"] != nil else { return }
         try transaction.drop(try transaction.tree("plain"))
@@ -87,7 +87,7 @@ struct Workload {
     }
 
     private mutating func changeTree(
-        _ name: String, _ transaction: WriteTransaction, _ model: inout StoreModel
+        _ name: String, _ transaction: StoreTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
         let tree = try transaction.tree(name, reduction: name == "reduced" ? .keyBytes : nil)
         let count = [1, 1, settings.mostEntries / 4, settings.mostEntries][generator.next(below: 4)]
@@ -117,7 +117,7 @@ struct Workload {
     }
 
     private mutating func put(
-        _ key: Key, _ tree: Tree, _ transaction: WriteTransaction, _ entries: inout TreeModel
+        _ key: Key, _ tree: Tree, _ transaction: StoreTransaction, _ entries: inout TreeModel
     ) throws(StoreError) {
         let value = value()
         try transaction.put(key, value, in: tree)
@@ -126,7 +126,7 @@ struct Workload {
 
     /// More than the engine gathers in memory before it writes parts of a transaction ahead.
     private mutating func fillUp(
-        _ transaction: WriteTransaction, _ model: inout StoreModel
+        _ transaction: StoreTransaction, _ model: inout StoreModel
     ) throws(StoreError) {
         let tree = try transaction.tree("plain")
         for index in 0..<10 {

@@ -43,7 +43,7 @@ enum BlobCommand: Command {
 
     private static func put(_ path: String, _ invocation: Invocation) throws {
         let source = try InputFile(path)
-        let database = try invocation.openForWriting(createIfMissing: true)
+        let database = try invocation.openForWriting(createsIfMissing: true)
         let options = BlobOptions(
             digest: invocation.has("--sha256") ? .sha256 : .sha1,
             compression: invocation.has("--gzip") ? .always : .never)
@@ -192,7 +192,7 @@ private enum AttachmentEdit {
         let revision = try invocation.revision()
         let document =
             try revision.map { try snapshot.document(invocation[1], revision: $0) }
-            ?? snapshot.get(invocation[1])
+            ?? snapshot.document(invocation[1])
         guard let document else {
             throw CommandFailure(
                 "There is no document \"\(invocation[1])\"\(revision.map { " at revision \($0)" } ?? ""). "

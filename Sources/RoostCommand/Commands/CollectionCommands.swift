@@ -36,8 +36,8 @@ enum MakeCollectionCommand: Command {
     static let options: [Option] = []
 
     static func run(_ invocation: Invocation) throws {
-        let database = try invocation.openForWriting(createIfMissing: true)
-        for name in invocation.rest(1) { _ = try database.collection(named: name, createIfMissing: true) }
+        let database = try invocation.openForWriting(createsIfMissing: true)
+        for name in invocation.rest(1) { _ = try database.collection(named: name, createsIfMissing: true) }
         try database.close()
     }
 }
@@ -54,7 +54,7 @@ enum RemoveCollectionCommand: Command {
     static func run(_ invocation: Invocation) throws {
         let database = try invocation.openForWriting()
         let collections = try invocation.rest(1).map { name in
-            try database.collection(named: name, createIfMissing: false)
+            try database.collection(named: name, createsIfMissing: false)
         }
         for collection in collections where !invocation.has("--force") {
             let count = try collection.count

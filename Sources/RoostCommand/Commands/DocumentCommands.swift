@@ -19,8 +19,8 @@ enum PutCommand: Command {
     static func run(_ invocation: Invocation) throws {
         let text = try json(invocation)
         let expectation = try invocation.revision().map { DocumentExpectation.revision($0) }
-        let database = try invocation.openForWriting(createIfMissing: true)
-        let collection = try invocation.collection(of: database, createIfMissing: true)
+        let database = try invocation.openForWriting(createsIfMissing: true)
+        let collection = try invocation.collection(of: database, createsIfMissing: true)
         let document = try database.write { batch in
             try batch.save(json: text, id: invocation[1], in: collection, expecting: expectation ?? .any)
         }

@@ -31,7 +31,7 @@ enum EncryptCommand: Command {
     /// Whether the database can't be read without a key.
     private static func isEncrypted(_ invocation: Invocation) throws -> Bool {
         do {
-            let options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            let options = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
             try Database.open(invocation[0], options: options).close()
             return false
         } catch {

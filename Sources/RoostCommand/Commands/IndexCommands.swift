@@ -119,10 +119,10 @@ enum IndexCommand: Command {
     }
 
     /// The language that `--language` names.
-    private static func language(_ invocation: Invocation) throws -> Language? {
+    private static func language(_ invocation: Invocation) throws -> TextLanguage? {
         guard let code = invocation.string("--language") else { return nil }
-        guard let language = Language(code) else {
-            let known = Language.allCases.map(\.rawValue).joined(separator: ", ")
+        guard let language = TextLanguage(code) else {
+            let known = TextLanguage.allCases.map(\.rawValue).joined(separator: ", ")
             throw UsageError("--language takes one of \(known), not \"\(code)\".")
         }
         return language
@@ -320,7 +320,7 @@ enum ViewCommand: Command {
         query.end = try key("--to", invocation)
         query.keys = try key("--key", invocation).map { [$0] }
         query.includesEnd = !invocation.has("--exclusive")
-        query.descending = invocation.has("--descending")
+        query.isDescending = invocation.has("--descending")
         query.skip = try invocation.number("--skip") ?? 0
         query.limit = try invocation.number("--limit") ?? .max
         query.includesDocuments = invocation.has("--docs")

@@ -160,7 +160,7 @@ enum StoreTarget {
     ) throws -> [DerivedStore] {
         guard isDirectory(path) else { return [] }
         do {
-            var options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            var options = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
             options.key = key
             let database = try Database.open(path, options: options)
             defer { try? database.close() }

@@ -25,7 +25,7 @@ enum ListCommand: Command {
         selection.from = invocation.string("--from")
         selection.to = invocation.string("--to")
         selection.limit = try invocation.number("--limit") ?? .max
-        selection.descending = invocation.has("--descending")
+        selection.isDescending = invocation.has("--descending")
         let cursor = try snapshot.cursor(selection)
         while let entry = try cursor.nextChange() {
             if invocation.has("--json") {
@@ -83,7 +83,7 @@ enum ChangesCommand: Command {
             throw UsageError("--follow goes forwards only, so it excludes --descending.")
         }
         while true {
-            let cursor = try collection.snapshot().changeCursor(since: since, descending: isDescending)
+            let cursor = try collection.snapshot().changeCursor(since: since, isDescending: isDescending)
             while left > 0, let change = try cursor.next() {
                 left -= 1
                 since = max(since, change.sequence)
@@ -99,7 +99,7 @@ enum ChangesCommand: Command {
     /// How long to wait between looks at the file, in microseconds.
     private static let pollingInterval: UInt32 = 100_000
 
-    private static func line(_ change: Change, _ document: Document?, asJSON: Bool) -> String {
+    private static func line(_ change: DocumentChange, _ document: Document?, asJSON: Bool) -> String {
         guard asJSON else {
             let deleted = change.isDeleted ? "\tdeleted" : ""
             return "\(change.sequence)\t\(change.id)\t\(change.revision)\(deleted)"
@@ -178,7 +178,7 @@ enum ExpireCommand: Command {
 
     private static func show(_ id: String, _ invocation: Invocation) throws {
         let snapshot = try invocation.collection(of: invocation.openForReading()).snapshot()
-        guard try snapshot.getIncludingDeleted(id) != nil else {
+        guard try snapshot.document(id, includingDeleted: true) != nil else {
             throw CommandFailure("There is no document \"\(id)\".")
         }
         print(id, try snapshot.expiration(of: id), invocation)

@@ -72,7 +72,7 @@ enum QueryParameters {
     /// Makes sure that each parameter of the query is set: one that is not is an error of the query, which does not know what would set it.
     ///
     /// - Parameter remedy: what sets one.
-    static func checkAllSet(_ query: Query, _ remedy: String) throws {
+    static func checkAllSet(_ query: DatabaseQuery, _ remedy: String) throws {
         for name in query.parameterNames where query.parameters[name] == nil {
             let near = Suggestion.text(for: name, among: query.parameters.keys.sorted())
             throw CommandFailure("The parameter $\(name) is not set\(near.isEmpty ? "." : near) \(remedy)")
@@ -80,7 +80,7 @@ enum QueryParameters {
     }
 
     /// Makes sure that the query mentions each parameter that is set.
-    static func checkAllMentioned(_ query: Query) throws {
+    static func checkAllMentioned(_ query: DatabaseQuery) throws {
         for name in query.parameters.keys.sorted() where !query.parameterNames.contains(name) {
             let near = Suggestion.text(for: name, among: query.parameterNames)
             throw CommandFailure("The query has no parameter $\(name)\(near.isEmpty ? "." : near)")
@@ -108,7 +108,7 @@ enum ShellCommand: Command {
             if invocation[0] == Invocation.inMemory {
                 return (try Database.inMemory(), nil as EncryptionKey?)
             }
-            var options = DatabaseOptions(readOnly: true, createIfMissing: false)
+            var options = DatabaseOptions(isReadOnly: true, createsIfMissing: false)
             options.key = key
             return (try Database.open(invocation[0], options: options), key)
         }

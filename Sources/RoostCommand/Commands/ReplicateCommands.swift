@@ -92,7 +92,7 @@ enum ReplicateCommand: Command {
         switch (RemoteAccess.isAddress(source), RemoteAccess.isAddress(target)) {
         case (false, false):
             let here = try invocation.collection(of: try invocation.openForWriting())
-            let there = try invocation.collection(of: try Database.open(target), createIfMissing: true)
+            let there = try invocation.collection(of: try Database.open(target), createsIfMissing: true)
             return here.replicate(with: there, options)
         case (false, true):
             let there = try remoteTarget(invocation)
@@ -100,8 +100,8 @@ enum ReplicateCommand: Command {
                 with: there, options)
         case (true, false):
             let there = try RemoteAccess.database(source, invocation)
-            let database = try invocation.swappingFirstTwo().openForWriting(createIfMissing: true)
-            let here = try invocation.collection(of: database, createIfMissing: true)
+            let database = try invocation.swappingFirstTwo().openForWriting(createsIfMissing: true)
+            let here = try invocation.collection(of: database, createsIfMissing: true)
             var options = options
             if options.direction == .push { options.direction = .pull }
             return here.replicate(with: there, options)
@@ -183,7 +183,7 @@ enum ReplicationsCommand: Command {
             return []
         }
         let database = try Database.open(
-            path, options: DatabaseOptions(readOnly: true, createIfMissing: false))
+            path, options: DatabaseOptions(isReadOnly: true, createsIfMissing: false))
         let collection = try database.defaultCollection
         let manager = ReplicatorManager(
             ReplicatorManager.Databases { _ in

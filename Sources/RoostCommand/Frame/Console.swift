@@ -193,7 +193,7 @@ enum ErrorMessage {
     ///   - line: Where the text begins, counted from 1.
     ///   - column: The column where it begins in that line, in bytes from 1.
     static func text(of error: DatabaseError, line: Int, column: Int = 1) -> String {
-        guard let cause = error.underlying as? FleeceError, let innerLine = cause.line,
+        guard let cause = error.underlyingError as? FleeceError, let innerLine = cause.line,
             let innerColumn = cause.column
         else { return "Line \(line): \(error)" }
         let place = innerLine == 1 ? column + innerColumn - 1 : innerColumn

@@ -6,12 +6,12 @@ import RoostQuery
 extension Invocation {
     /// The database that the first argument names, to be read.
     func openForReading() throws -> Database {
-        try open(DatabaseOptions(readOnly: true, createIfMissing: false))
+        try open(DatabaseOptions(isReadOnly: true, createsIfMissing: false))
     }
 
     /// The database that the first argument names, to be written: by turns where others do that now, otherwise alone.
-    func openForWriting(createIfMissing: Bool = false) throws -> Database {
-        let database = try openAsOthersDo(DatabaseOptions(createIfMissing: createIfMissing))
+    func openForWriting(createsIfMissing: Bool = false) throws -> Database {
+        let database = try openAsOthersDo(DatabaseOptions(createsIfMissing: createsIfMissing))
         let bytes = database.ending.bytesBehind
         if bytes > 0 {
             Console.complain(
@@ -82,9 +82,9 @@ extension Invocation {
     private static var passphraseAttempts: Int { 3 }
 
     /// The collection that `--collection` names.
-    func collection(of database: Database, createIfMissing: Bool = false) throws -> DocumentCollection {
+    func collection(of database: Database, createsIfMissing: Bool = false) throws -> DocumentCollection {
         guard let name = string(Option.collection.name) else { return try database.defaultCollection }
-        return try database.collection(named: name, createIfMissing: createIfMissing)
+        return try database.collection(named: name, createsIfMissing: createsIfMissing)
     }
 
     /// The revision that `--rev` names.
@@ -95,7 +95,7 @@ extension Invocation {
 
 extension Database {
     /// The collection NAME, or SCOPE.NAME.
-    func collection(named name: String, createIfMissing: Bool) throws -> DocumentCollection {
+    func collection(named name: String, createsIfMissing: Bool) throws -> DocumentCollection {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)
         guard let last = parts.last, !name.isEmpty else {
@@ -103,7 +103,7 @@ extension Database {
         }
         let scope = parts.count > 1 ? parts[0] : "_default"
         do {
-            return try collection(last, scope: scope, createIfMissing: createIfMissing)
+            return try collection(last, scope: scope, createsIfMissing: createsIfMissing)
         } catch {
             guard error.code == .notFound else { throw error }
             throw CollectionNames.missing(name, in: self)

@@ -9,7 +9,7 @@ struct RowPrinter {
 
     /// Executes a query and prints its rows, until `isCancelled` returns true. How many there were, and how
     /// long it took, follows what people read. What `*` stands for has a column for each property.
-    func print(_ query: Query, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
+    func print(_ query: DatabaseQuery, isCancelled: @escaping @Sendable () -> Bool = { false }) throws {
         let start = ContinuousClock.now
         let rows = try TableRows(query, needsNames: mode != .json, isCancelled: isCancelled)
         switch mode {
@@ -51,13 +51,13 @@ struct RowPrinter {
 
 /// The rows of a query with the names of their columns, which for `*` follow from the rows: these are read twice then, as of one moment.
 private final class TableRows {
-    private let cursor: RowsCursor
+    private let cursor: RowCursor
     private let spread: SpreadRows?
     private let columns: SpreadRows.Columns
     private let plainNames: [String]
 
     /// - Parameter needsNames: whether all names have to be known before the first row.
-    init(_ query: Query, needsNames: Bool, isCancelled: @escaping @Sendable () -> Bool) throws {
+    init(_ query: DatabaseQuery, needsNames: Bool, isCancelled: @escaping @Sendable () -> Bool) throws {
         plainNames = query.columnNames
         let spread = SpreadRows(query)
         self.spread = spread

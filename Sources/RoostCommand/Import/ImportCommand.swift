@@ -45,8 +45,8 @@ enum ImportCommand: Command {
         options.revisions = try invocation.choice("--revisions", ["keep", "new"]) == "new" ? .new : .keep
         let size = try invocation.number("--batch", minimum: 1) ?? 1000
         var format = try format(invocation)
-        let database = try invocation.openForWriting(createIfMissing: true)
-        let collection = try invocation.collection(of: database, createIfMissing: true)
+        let database = try invocation.openForWriting(createsIfMissing: true)
+        let collection = try invocation.collection(of: database, createsIfMissing: true)
         if invocation.string("--id-field") == nil, let key = try knownKey(of: collection) {
             format.knownKey = key
         }
@@ -250,7 +250,7 @@ struct ImportJob {
     var position: UInt64 { parsed?.piece.position ?? 0 }
 
     /// Stores up to `size` documents.
-    mutating func fill(_ batch: WriteBatch, _ size: Int) throws {
+    mutating func fill(_ batch: WriteTransaction, _ size: Int) throws {
         var count = 0
         while count < size, let parsed = try next() {
             let entry = parsed.piece.entries[place]
@@ -300,7 +300,7 @@ struct ImportJob {
     }
 }
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Stores a document that was read; `false` where its revision is in the collection already.
     fileprivate func take(
         _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection,

@@ -38,7 +38,7 @@ enum ServeCommand: Command {
         let router = Router(
             try DatabaseDirectory(settings.directory, options: directory), options: settings.router,
             hooks: try hooks(settings, errors))
-        let server = try Server(router, options: options)
+        let server = try HTTPServer(router, options: options)
         try Waiting.result { await router.replicator.start() }
         let renewal = Waiting.Interruption([SIGHUP]) {
             renew(settings, invocation, server, router, log, errors)
@@ -64,7 +64,7 @@ enum ServeCommand: Command {
 
     /// What SIGHUP does: it ends no server, but has it read its settings and its certificate, and open its log again.
     private static func renew(
-        _ settings: ServeSettings, _ invocation: Invocation, _ server: Server, _ router: Router,
+        _ settings: ServeSettings, _ invocation: Invocation, _ server: HTTPServer, _ router: Router,
         _ log: LogFile?, _ errors: ErrorLog
     ) {
         var (path, errorPath) = (settings.log, settings.errorLog)
@@ -113,7 +113,7 @@ enum ServeCommand: Command {
     }
 
     /// Lets requests under way finish, and closes the databases.
-    private static func stop(_ server: Server, _ router: Router, _ errors: ErrorLog) async {
+    private static func stop(_ server: HTTPServer, _ router: Router, _ errors: ErrorLog) async {
         await router.replicator.stop()
         await server.stop()
         close(router.databases, errors)

@@ -115,7 +115,7 @@ enum UsersCommand: Command {
         let account = account(name, password, roles)
         let text = try account.json()
         let written = try Waiting.result {
-            try await users.createIfMissing()
+            try await users.createsIfMissing()
             return try await users.save(text, id: prefix + name)
         }
         guard case .saved = written else { throw CommandFailure("There is an account \(name) already.") }

@@ -5,7 +5,7 @@ import RoostQuery
 
 /// A query of the command line or the shell, and what is to be printed of it.
 struct AskedQuery {
-    let query: Query
+    let query: DatabaseQuery
     /// Whether it reads files, and no collections.
     let isOfFiles: Bool
     private let explains: ExplainedQuery.Explains
@@ -28,7 +28,7 @@ struct AskedQuery {
         let text = files.map { isName ? String($0.text.dropFirst(5)) : $0.text } ?? statement.text
         explains = statement.explains
         guard isDescription else {
-            query = try collection.query(text, parameters)
+            query = try collection.query(text, parameters: parameters)
             remark = nil
             return
         }
@@ -196,7 +196,7 @@ struct RowProfile {
         let isQuery = source.drop { $0.isWhitespace }.prefix(6).lowercased() == "select"
         self.source = isQuery ? "(\(source)) AS d" : "\(source) AS d"
         self.parameters = parameters
-        let query = try collection.query("SELECT d FROM \(self.source)", parameters)
+        let query = try collection.query("SELECT d FROM \(self.source)", parameters: parameters)
         let cursor = try query.cursor(isCancelled: isCancelled)
         while !isCancelled(), let row = try cursor.next() {
             rows += 1
@@ -246,7 +246,7 @@ struct RowProfile {
     // MARK: Tables
 
     /// The properties with their kinds and in how many rows they are.
-    func description() throws -> Query {
+    func description() throws -> DatabaseQuery {
         try table("SELECT `column`, type, `rows`, `missing %`, example FROM _ ORDER BY n") { column in
             var row = basics(column)
             row["example"] = column.example.map { .string($0) } ?? .null
@@ -255,7 +255,7 @@ struct RowProfile {
     }
 
     /// The properties with the least and the greatest value, the average and so on.
-    func summary(isCancelled: @escaping @Sendable () -> Bool) throws -> Query {
+    func summary(isCancelled: @escaping @Sendable () -> Bool) throws -> DatabaseQuery {
         var figures: [[String: DocumentValue]] = []
         for start in stride(from: 0, to: columns.count, by: Self.columnsPerQuery) {
             figures += try summaries(
@@ -286,7 +286,7 @@ struct RowProfile {
             }
         }
         let query = try collection.query(
-            "SELECT \(expressions.joined(separator: ", ")) FROM \(source)", parameters)
+            "SELECT \(expressions.joined(separator: ", ")) FROM \(source)", parameters: parameters)
         guard let row = try query.cursor(isCancelled: isCancelled).next() else { return [] }
         return try columns.indices.map { index in
             let first = (index - columns.startIndex) * Self.measures.count
@@ -308,7 +308,7 @@ struct RowProfile {
     }
 
     /// A query for rows that `row` makes of the columns.
-    private func table(_ text: String, _ row: (Column) -> [String: DocumentValue]) throws -> Query {
+    private func table(_ text: String, _ row: (Column) -> [String: DocumentValue]) throws -> DatabaseQuery {
         let collection = try database.defaultCollection
         try database.write { batch in
             for (number, column) in columns.enumerated() {

@@ -51,7 +51,7 @@ final class LineEditor: LineInput {
         return line.characters.isEmpty ? .end : .line(line.text)
     }
 
-    private func key(_ key: Key) -> InputLine? {
+    private func key(_ key: KeyPress) -> InputLine? {
         switch key {
         case .text(let text): line.insert(text)
         case .enter:
@@ -102,7 +102,7 @@ final class LineEditor: LineInput {
 
     /// Carries out a key during a search. Keys other than those that belong to it end it, with what was found as the line, and
     /// mean what they always do; Ctrl-C and Ctrl-G give it up.
-    private func searchKey(_ key: Key) -> InputLine? {
+    private func searchKey(_ key: KeyPress) -> InputLine? {
         switch key {
         case .text(let text): search?.append(text)
         case .deleteBackward: search?.removeLast()

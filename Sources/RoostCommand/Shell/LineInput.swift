@@ -24,7 +24,7 @@ enum InputLine: Equatable {
 // MARK: - Key
 
 /// What is pressed on the keyboard of a terminal, or pasted.
-enum Key: Equatable {
+enum KeyPress: Equatable {
     /// Characters to insert.
     case text(String)
     case enter, tab, interrupt, controlD, clear, search
@@ -51,7 +51,7 @@ struct KeyReader {
     var hasMore: Bool { ahead != nil || hasByte() }
 
     /// The next key; `nil` at the end.
-    mutating func next() -> Key? {
+    mutating func next() -> KeyPress? {
         guard let first = ahead ?? byte() else { return nil }
         ahead = nil
         switch first {
@@ -61,7 +61,7 @@ struct KeyReader {
         }
     }
 
-    private static let controls: [UInt8: Key] = [
+    private static let controls: [UInt8: KeyPress] = [
         1: .home, 2: .left, 3: .interrupt, 4: .controlD, 5: .end, 6: .right, 7: .cancel, 8: .deleteBackward,
         9: .tab, 10: .enter,
         11: .deleteToEnd, 12: .clear, 13: .enter, 14: .down, 16: .up, 18: .search, 21: .deleteToStart,
@@ -69,7 +69,7 @@ struct KeyReader {
     ]
 
     /// The characters that have come, of which `first` begins one, so that many are shown at once.
-    private mutating func text(_ first: UInt8) -> Key {
+    private mutating func text(_ first: UInt8) -> KeyPress {
         var bytes: [UInt8] = []
         var next = first
         while true {
@@ -90,7 +90,7 @@ struct KeyReader {
     }
 
     /// A key that sends several bytes.
-    private func escape() -> Key {
+    private func escape() -> KeyPress {
         guard let first = byte() else { return .unknown }
         switch first {
         case UInt8(ascii: "b"): return .wordLeft
@@ -106,7 +106,7 @@ struct KeyReader {
         return .unknown
     }
 
-    private func key(_ final: UInt8, _ parameters: String) -> Key {
+    private func key(_ final: UInt8, _ parameters: String) -> KeyPress {
         // Ctrl and Alt go by words.
         let isByWord = parameters.contains(";")
         switch (Character(UnicodeScalar(final)), parameters) {

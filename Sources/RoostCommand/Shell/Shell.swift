@@ -258,7 +258,7 @@ final class ShellSession {
     func present() throws -> DocumentCollection {
         _ = try database.refresh()
         guard let collection else { return try database.defaultCollection }
-        return try database.collection(named: collection, createIfMissing: false)
+        return try database.collection(named: collection, createsIfMissing: false)
     }
 
     /// What is said first: what is in the database, and how to ask for it.

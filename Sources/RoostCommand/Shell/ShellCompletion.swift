@@ -254,7 +254,7 @@ struct SessionNames {
     }
 
     /// A sentence for each property that a query asks for and some documents of its collection have not, but one of a like name.
-    func misspelt(in query: Query) -> [String] {
+    func misspelt(in query: DatabaseQuery) -> [String] {
         query.properties.flatMap { collection, names -> [String] in
             let known = properties(of: collection)
             return names.compactMap { name in
@@ -269,7 +269,7 @@ struct SessionNames {
     /// The collection that a query calls so; the present one without a name.
     private func collection(_ name: String?) -> DocumentCollection? {
         guard let name, name != "_" else { return present }
-        return try? session.database.collection(named: name, createIfMissing: false)
+        return try? session.database.collection(named: name, createsIfMissing: false)
     }
 
     private func forEachSample(of collection: DocumentCollection?, _ body: (Document) -> Void) {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A file or directory in memory, apart from its names.
-final class MemoryNode: Sendable {
+final class MemoryFileNode: Sendable {
     let identity: FileIdentity
     let isDirectory: Bool
     private let state = Mutex((contents: MemoryContents(), isLocked: false))
@@ -40,10 +40,10 @@ final class MemoryNode: Sendable {
 /// A handle on a file in memory.
 final class MemoryFile: File {
     let path: String
-    private let node: MemoryNode
+    private let node: MemoryFileNode
     private let isWritable: Bool
 
-    init(_ node: MemoryNode, _ path: String, isWritable: Bool) {
+    init(_ node: MemoryFileNode, _ path: String, isWritable: Bool) {
         self.node = node
         self.path = path
         self.isWritable = isWritable
@@ -75,7 +75,7 @@ final class MemoryFile: File {
 
     func identity() throws(FileError) -> FileIdentity { node.identity }
 
-    func access() throws(FileError) -> FileAccess { MemoryNode.access }
+    func access() throws(FileError) -> FileAccess { MemoryFileNode.access }
 
     func lock() throws(FileError) -> any FileLock {
         guard node.lock() else {
@@ -95,10 +95,10 @@ final class MemoryFile: File {
 
 /// A held lock of a file in memory.
 private final class MemoryLock: FileLock {
-    private let node: MemoryNode
+    private let node: MemoryFileNode
     private let isReleased = Atomic<Bool>(false)
 
-    init(_ node: MemoryNode) { self.node = node }
+    init(_ node: MemoryFileNode) { self.node = node }
 
     deinit { release() }
 

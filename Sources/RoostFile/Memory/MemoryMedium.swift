@@ -12,12 +12,12 @@ package final class MemoryMedium: Medium {
 
     private struct State {
         /// What there is, by its path without the root: "" is the root itself, "/a/b" a file in a directory.
-        var nodes: [String: MemoryNode]
+        var nodes: [String: MemoryFileNode]
         var lastInode: UInt64 = 1
 
-        mutating func add(_ name: String, isDirectory: Bool) -> MemoryNode {
+        mutating func add(_ name: String, isDirectory: Bool) -> MemoryFileNode {
             lastInode += 1
-            let node = MemoryNode(
+            let node = MemoryFileNode(
                 FileIdentity(device: .max, inode: lastInode), isDirectory: isDirectory)
             nodes[name] = node
             return node
@@ -30,7 +30,7 @@ package final class MemoryMedium: Medium {
     package init(root: String, over below: any Medium) {
         self.root = root
         self.below = below
-        let directory = MemoryNode(FileIdentity(device: .max, inode: 1), isDirectory: true)
+        let directory = MemoryFileNode(FileIdentity(device: .max, inode: 1), isDirectory: true)
         state = Mutex(State(nodes: ["": directory]))
     }
 

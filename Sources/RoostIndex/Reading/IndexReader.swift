@@ -35,13 +35,13 @@ package final class IndexReader: Sendable {
     }
 
     /// A cursor over the rows in `range`, before the first of them; after the last one if it goes backwards.
-    package func cursor(_ range: KeyRange = .all, descending: Bool = false) -> IndexCursor {
-        IndexCursor(self, range, descending: descending)
+    package func cursor(_ range: KeyRange = .all, isDescending: Bool = false) -> IndexCursor {
+        IndexCursor(self, range, isDescending: isDescending)
     }
 
     /// A cursor at the first row in `range`, at the last one if it goes backwards; `nil` where there is none.
-    package func first(in range: KeyRange, descending: Bool = false) throws(StoreError) -> IndexCursor? {
-        let cursor = cursor(range, descending: descending)
+    package func first(in range: KeyRange, isDescending: Bool = false) throws(StoreError) -> IndexCursor? {
+        let cursor = cursor(range, isDescending: isDescending)
         return try cursor.next() ? cursor : nil
     }
 
@@ -141,7 +141,7 @@ package final class IndexReader: Sendable {
 /// Walks over the rows of an index in one direction. Use it from one thread at a time.
 package final class IndexCursor {
     private let reader: IndexReader
-    private let descending: Bool
+    private let isDescending: Bool
     private let stored: Cursor?
     /// The row of the tree that comes next, once it was looked for.
     private var coming: IndexRowView?
@@ -153,9 +153,9 @@ package final class IndexCursor {
     private lazy var storedBytes = ByteBuffer()
     private lazy var addedBytes = ByteBuffer()
 
-    init(_ reader: IndexReader, _ range: KeyRange, descending: Bool) {
+    init(_ reader: IndexReader, _ range: KeyRange, isDescending: Bool) {
         self.reader = reader
-        self.descending = descending
+        self.isDescending = isDescending
         stored = reader.rows?.cursor(range)
         isStoredAtEnd = stored == nil
         added = reader.overlay.added(in: range)
@@ -172,9 +172,9 @@ package final class IndexCursor {
     /// Goes to the next row; `false` after the last.
     package func next() throws(StoreError) -> Bool {
         try fetch()
-        let overlaid = (descending ? added.last : added.first).map { reader.overlay.added[$0] }
+        let overlaid = (isDescending ? added.last : added.first).map { reader.overlay.added[$0] }
         if let overlaid, coming.map({ precedes(overlaid, $0) }) ?? true {
-            if descending { added.removeLast() } else { added.removeFirst() }
+            if isDescending { added.removeLast() } else { added.removeFirst() }
             current = try overlaid.key.withView { (key) throws(StoreError) in
                 try overlaid.value.withView { (value) throws(StoreError) in
                     try copy(of: key, value, in: addedBytes)
@@ -197,7 +197,7 @@ package final class IndexCursor {
 
     private func precedes(_ a: IndexRow, _ b: IndexRowView) -> Bool {
         let order = a.key.withView { $0.compare(b.key) }
-        return descending ? order > 0 : order < 0
+        return isDescending ? order > 0 : order < 0
     }
 
     /// Passes over `count` rows. O(log n), and as many steps as rows have changed since the index was kept up.
@@ -218,13 +218,13 @@ package final class IndexCursor {
                 left -= start - UInt64(reader.overlay.hidden(in: range).count)
                 return try step(left)
             }
-            guard try stored.seek(offset: descending ? total - 1 - start : start) else {
+            guard try stored.seek(offset: isDescending ? total - 1 - start : start) else {
                 return try step(left)
             }
             let place = stored.key
             let key = stored.keyView
             let passed =
-                descending
+                isDescending
                 ? KeyRange(lower: Key(place.bytes + [0]), upper: range.upper)
                 : KeyRange(lower: range.lower, upper: place)
             let before = reader.overlay.added(in: passed)
@@ -233,7 +233,7 @@ package final class IndexCursor {
                 throw IndexStore.malformed("ranks that are no ranks")
             }
             left -= start - hidden + UInt64(before.count)
-            added = descending ? added.lowerBound..<before.lowerBound : before.upperBound..<added.upperBound
+            added = isDescending ? added.lowerBound..<before.lowerBound : before.upperBound..<added.upperBound
             coming = reader.overlay.hides(key) ? nil : try row(of: stored, key)
         }
         try step(left)
@@ -247,7 +247,7 @@ package final class IndexCursor {
     /// Looks for the row of the tree that comes next.
     private func fetch() throws(StoreError) {
         guard coming == nil, !isStoredAtEnd, let stored else { return }
-        while try descending ? stored.previous() : stored.next() {
+        while try isDescending ? stored.previous() : stored.next() {
             let key = stored.keyView
             guard reader.overlay.hides(key) else {
                 coming = try row(of: stored, key)

@@ -60,7 +60,7 @@ package struct OverlayLimit: Error, CustomStringConvertible {
         throw DatabaseError(
             .limitExceeded,
             "The index can't be stored, and what would be made of its documents in memory is more than \(limit >> 20) MB. Open the "
-                + "database for writing once, or make room on the disk.", underlying: OverlayLimit())
+                + "database for writing once, or make room on the disk.", underlyingError: OverlayLimit())
     }
 }
 

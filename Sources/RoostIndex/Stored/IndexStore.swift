@@ -24,7 +24,7 @@ struct IndexStore: Sendable {
         }
     }
 
-    func put(_ record: IndexRecord, _ name: String, in transaction: WriteTransaction) throws(StoreError) {
+    func put(_ record: IndexRecord, _ name: String, in transaction: StoreTransaction) throws(StoreError) {
         try transaction.put(Key(name), record.encoded, in: try transaction.tree(IndexTrees.catalog))
     }
 
@@ -48,7 +48,7 @@ struct IndexStore: Sendable {
     }
 
     /// One more than any number that is in use; trees that were dropped with their record leave nothing behind.
-    private func nextNumber(in transaction: WriteTransaction) throws -> UInt64 {
+    private func nextNumber(in transaction: StoreTransaction) throws -> UInt64 {
         var last: UInt64 = 0
         try transaction[transaction.tree(IndexTrees.catalog)].forEach { _, value in
             last = max(
@@ -71,7 +71,7 @@ struct IndexStore: Sendable {
         }
     }
 
-    private func drop(_ record: IndexRecord, in transaction: WriteTransaction) throws(StoreError) {
+    private func drop(_ record: IndexRecord, in transaction: StoreTransaction) throws(StoreError) {
         let snapshot = store.snapshot()
         for name in snapshot.treeNames where IndexTrees.number(of: name) == record.number {
             if let tree = snapshot.tree(name) { try transaction.drop(tree) }

@@ -210,7 +210,7 @@ struct RowBatch: Sendable {
     }
 
     /// Appends the rows, which were sorted.
-    func appendRows(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
+    func appendRows(to tree: Tree, in transaction: StoreTransaction) throws(StoreError) {
         try bytes.withView { (bytes) throws(StoreError) in
             for (place, ranked) in order.enumerated() {
                 let coming = place + Self.lookahead

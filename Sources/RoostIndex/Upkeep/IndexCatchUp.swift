@@ -27,7 +27,7 @@ struct IndexCatchUp {
             return try apply([], [], to: &items, reaching: snapshot.lastSequence)
         }
         let cursor = try snapshot.changeCursor(since: first)
-        var page: [Change] = []
+        var page: [DocumentChange] = []
         var isAtEnd = false
         while !isAtEnd {
             page.removeAll(keepingCapacity: true)
@@ -52,7 +52,7 @@ struct IndexCatchUp {
     /// Commits a page of changes. The purges come with the last one: what was purged gets the rows of ``snapshot``, which an index
     /// that stands before it must not have.
     private func apply(
-        _ page: [Change], _ documents: [Document?], to items: inout [Item], reaching reached: UInt64
+        _ page: [DocumentChange], _ documents: [Document?], to items: inout [Item], reaching reached: UInt64
     ) throws {
         try step()
         let isLast = reached == snapshot.lastSequence
@@ -82,13 +82,13 @@ struct IndexCatchUp {
         else { return [] }
         let purged = Set(purges.map { ByteKey($0.id) })
         let ids = IndexFailpoint.forgottenPurges.isActive ? [] : purged.map(\.text)
-        let documents = try ids.map { try snapshot.get($0) }
+        let documents = try ids.map { try snapshot.document($0) }
         return Array(zip(ids, try IndexMapping.rows(of: documents, snapshot, item.definition)))
     }
 
     /// Puts these rows of documents in the place of those that they had.
     private func replace(
-        _ documents: [(id: String, rows: [IndexRow])], in record: IndexRecord, _ transaction: WriteTransaction
+        _ documents: [(id: String, rows: [IndexRow])], in record: IndexRecord, _ transaction: StoreTransaction
     ) throws {
         let rowTree = try transaction.tree(IndexTrees.rows(record.number))
         let documentTree = try transaction.tree(IndexTrees.documents(record.number))
@@ -174,7 +174,7 @@ package final class IndexUpkeep {
     package var isBehind: Bool { record.isBehind(snapshot) }
 
     /// Commits what `body` writes to the index's trees, which then show the documents as of `sequence`.
-    package func commit(reaching sequence: UInt64, _ body: (WriteTransaction) throws -> Void) throws {
+    package func commit(reaching sequence: UInt64, _ body: (StoreTransaction) throws -> Void) throws {
         var next = record
         next.reach(sequence, of: snapshot)
         if sequence == snapshot.lastSequence { next.phase = .complete }

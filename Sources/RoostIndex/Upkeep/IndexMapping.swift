@@ -111,7 +111,7 @@ struct MappedPart: Sendable {
     }
 
     /// Appends the keys of each document's rows.
-    func appendDocuments(to tree: Tree, in transaction: WriteTransaction) throws(StoreError) {
+    func appendDocuments(to tree: Tree, in transaction: StoreTransaction) throws(StoreError) {
         let keys = ByteBuffer()
         try bytes.withView { (bytes) throws(StoreError) in
             for (number, first) in documents.enumerated() {

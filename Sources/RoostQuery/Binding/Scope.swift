@@ -258,7 +258,7 @@ protocol CollectionFinder {
 extension Database: CollectionFinder {
     func findCollection(_ name: String, scope: String) throws(DatabaseError) -> DocumentCollection? {
         do throws(DatabaseError) {
-            return try collection(name, scope: scope, createIfMissing: false)
+            return try collection(name, scope: scope, createsIfMissing: false)
         } catch {
             guard error.code == .notFound || error.code == .invalidName else { throw error }
             return nil

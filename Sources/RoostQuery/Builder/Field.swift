@@ -4,14 +4,14 @@ import Roost
 
 /// A property of documents in a typed query: `$0.stars`, `$0.address.city`.
 ///
-/// Compared with values it makes a ``Condition``. What it stands for is known by its type only; documents that have
+/// Compared with values it makes a ``QueryCondition``. What it stands for is known by its type only; documents that have
 /// something else there, or nothing, don't match.
 ///
 /// A property is looked for under the name that its type's `CodingKeys` have for it, if these are `CaseIterable`:
 /// `enum CodingKeys: String, CodingKey, CaseIterable`. Where they are not, and have another name for it than the program, the query throws
 /// `invalidQuery`; such a property can also be asked for with ``named(_:as:)``.
 @dynamicMemberLookup
-public struct Field<Value>: Sendable {
+public struct QueryField<Value>: Sendable {
     let expression: Expression
     /// Why there is no such property in documents.
     let problem: QueryError?
@@ -22,50 +22,50 @@ public struct Field<Value>: Sendable {
     }
 
     /// A property of the value here.
-    public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> Field<Member> {
+    public subscript<Member>(dynamicMember member: KeyPath<Value, Member>) -> QueryField<Member> {
         step("\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
     }
 
     /// A property of the value here, if there is one.
-    public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> Field<Member>
+    public subscript<Wrapped, Member>(dynamicMember member: KeyPath<Wrapped, Member>) -> QueryField<Member>
     where Value == Wrapped? {
         step("\(member)", in: Wrapped.self, isIdentifiable: false)
     }
 
     /// A property under the name that it has in documents.
-    public func named<Member>(_ name: String, as type: Member.Type = Member.self) -> Field<Member> {
-        Field<Member>(expression.appending(.key(name)), problem)
+    public func named<Member>(_ name: String, as type: Member.Type = Member.self) -> QueryField<Member> {
+        QueryField<Member>(expression.appending(.key(name)), problem)
     }
 
     /// The step to a property that a key path's description, `\Note.title`, names.
-    func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> Field<Member> {
+    func step<Member>(_ description: String, in type: Any.Type, isIdentifiable: Bool) -> QueryField<Member> {
         let start = "\\\(type)."
         let name = description.hasPrefix(start) ? String(description.dropFirst(start.count)) : ""
         guard !name.contains(".") || name.hasPrefix("<") else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) leads over several properties, whose names are not all known. Name one after the other, in a closure: "
                         + "{ $0.\(name) }"))
         }
         guard let first = name.utf8.first, first != UInt8(ascii: "<") else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) is no stored property, so that documents don't have it. Name what they have with "
                         + "named(_:as:)"))
         }
         if isIdentifiable, name == "id", case .path([], let place) = expression {
-            return Field<Member>(.meta(.id, alias: nil, place), problem)
+            return QueryField<Member>(.meta(.id, alias: nil, place), problem)
         }
         guard case .known(let coded) = CodedNames.name(of: name, in: type) else {
-            return Field<Member>(
+            return QueryField<Member>(
                 expression,
                 QueryError(
                     "\(description) is coded under another name, which its type's CodingKeys have. Make these CaseIterable, or give "
                         + "the name: named(\"…\", as: \(Member.self).self)"))
         }
-        return Field<Member>(expression.appending(.key(coded)), problem)
+        return QueryField<Member>(expression.appending(.key(coded)), problem)
     }
 }
 
@@ -173,8 +173,8 @@ extension Optional: QueryComparable where Wrapped: QueryComparable {
 
 // MARK: - Condition
 
-/// What must be true of documents in a typed query: comparisons of ``Field``s, joined by `&&`, `||` and `!`.
-public struct Condition: Sendable {
+/// What must be true of documents in a typed query: comparisons of ``QueryField``s, joined by `&&`, `||` and `!`.
+public struct QueryCondition: Sendable {
     let expression: Expression
     let problem: QueryError?
 
@@ -184,37 +184,38 @@ public struct Condition: Sendable {
     }
 
     /// Whether both are true.
-    public static func && (left: Condition, right: Condition) -> Condition {
-        Condition(.all([left.expression, right.expression]), left.problem, right.problem)
+    public static func && (left: QueryCondition, right: QueryCondition) -> QueryCondition {
+        QueryCondition(.all([left.expression, right.expression]), left.problem, right.problem)
     }
 
     /// Whether one of them is true.
-    public static func || (left: Condition, right: Condition) -> Condition {
-        Condition(.any([left.expression, right.expression]), left.problem, right.problem)
+    public static func || (left: QueryCondition, right: QueryCondition) -> QueryCondition {
+        QueryCondition(.any([left.expression, right.expression]), left.problem, right.problem)
     }
 
     /// Whether it is false. Of documents that lack what it asks of, neither is true.
-    public static prefix func ! (condition: Condition) -> Condition {
-        Condition(.not(condition.expression), condition.problem)
+    public static prefix func ! (condition: QueryCondition) -> QueryCondition {
+        QueryCondition(.not(condition.expression), condition.problem)
     }
 }
 
-extension Field {
+extension QueryField {
     /// Whether a full-text index finds the document: `query().where { $0.matching("owl NOT barn") }`.
     ///
     /// - Parameters:
     ///   - text: words and what joins them, as for `search`.
     ///   - index: the name of the index; it may be omitted where the collection has only one.
-    public func matching(_ text: String, in index: String? = nil) -> Condition {
-        Condition(.match(index: index, .literal(.string(text))), problem ?? notDocument("matching(_:in:)"))
+    public func matching(_ text: String, in index: String? = nil) -> QueryCondition {
+        QueryCondition(
+            .match(index: index, .literal(.string(text))), problem ?? notDocument("matching(_:in:)"))
     }
 
     /// How well the document fits what ``matching(_:in:)`` asked for, the more the better:
     /// `query().where { $0.matching("owl") }.order(.descending) { $0.rank() }`.
     ///
     /// - Parameter index: the name of the index; it may be omitted where the collection has only one.
-    public func rank(in index: String? = nil) -> Field<Double> {
-        Field<Double>(.rank(index: index), problem ?? notDocument("rank(in:)"))
+    public func rank(in index: String? = nil) -> QueryField<Double> {
+        QueryField<Double>(.rank(index: index), problem ?? notDocument("rank(in:)"))
     }
 
     /// What is wrong with calling something on a property that only whole documents have.
@@ -226,139 +227,145 @@ extension Field {
     }
 }
 
-extension Field where Value: QueryComparable {
-    private func ordered(_ comparison: Comparison, _ value: Value) -> Condition {
-        Condition(.comparison(comparison, expression, .literal(value.queryValue)), problem)
+extension QueryField where Value: QueryComparable {
+    private func ordered(_ comparison: Comparison, _ value: Value) -> QueryCondition {
+        QueryCondition(.comparison(comparison, expression, .literal(value.queryValue)), problem)
     }
 
     /// Whether the property is less than a value.
-    public static func < (field: Self, value: Value) -> Condition { field.ordered(.less, value) }
+    public static func < (field: Self, value: Value) -> QueryCondition { field.ordered(.less, value) }
 
     /// Whether the property is at most a value.
-    public static func <= (field: Self, value: Value) -> Condition { field.ordered(.lessOrEqual, value) }
+    public static func <= (field: Self, value: Value) -> QueryCondition { field.ordered(.lessOrEqual, value) }
 
     /// Whether the property is greater than a value.
-    public static func > (field: Self, value: Value) -> Condition { field.ordered(.greater, value) }
+    public static func > (field: Self, value: Value) -> QueryCondition { field.ordered(.greater, value) }
 
     /// Whether the property is at least a value.
-    public static func >= (field: Self, value: Value) -> Condition { field.ordered(.greaterOrEqual, value) }
+    public static func >= (field: Self, value: Value) -> QueryCondition {
+        field.ordered(.greaterOrEqual, value)
+    }
 
     /// Whether one property of a document is less than another one.
-    public static func < (left: Self, right: Self) -> Condition { left.compared(.less, right) }
+    public static func < (left: Self, right: Self) -> QueryCondition { left.compared(.less, right) }
 
     /// Whether one property of a document is at most another one.
-    public static func <= (left: Self, right: Self) -> Condition { left.compared(.lessOrEqual, right) }
+    public static func <= (left: Self, right: Self) -> QueryCondition { left.compared(.lessOrEqual, right) }
 
     /// Whether one property of a document is greater than another one.
-    public static func > (left: Self, right: Self) -> Condition { left.compared(.greater, right) }
+    public static func > (left: Self, right: Self) -> QueryCondition { left.compared(.greater, right) }
 
     /// Whether one property of a document is at least another one.
-    public static func >= (left: Self, right: Self) -> Condition { left.compared(.greaterOrEqual, right) }
-}
-
-extension Field {
-    fileprivate func compared(_ comparison: Comparison, _ other: Self) -> Condition {
-        Condition(.comparison(comparison, expression, other.expression), problem, other.problem)
+    public static func >= (left: Self, right: Self) -> QueryCondition {
+        left.compared(.greaterOrEqual, right)
     }
 }
 
-extension Field where Value: Encodable {
-    private func compared(_ comparison: Comparison, _ value: Value) -> Condition {
+extension QueryField {
+    fileprivate func compared(_ comparison: Comparison, _ other: Self) -> QueryCondition {
+        QueryCondition(.comparison(comparison, expression, other.expression), problem, other.problem)
+    }
+}
+
+extension QueryField where Value: Encodable {
+    private func compared(_ comparison: Comparison, _ value: Value) -> QueryCondition {
         switch value.codedValue {
         case .success(.null):
-            Condition(.test(expression, .valued, isNegated: comparison == .equal), problem)
-        case .success(let value): Condition(.comparison(comparison, expression, .literal(value)), problem)
-        case .failure(let error): Condition(expression, problem, error)
+            QueryCondition(.test(expression, .valued, isNegated: comparison == .equal), problem)
+        case .success(let value):
+            QueryCondition(.comparison(comparison, expression, .literal(value)), problem)
+        case .failure(let error): QueryCondition(expression, problem, error)
         }
     }
 
     /// Whether the property is equal to a value; to `nil` when it is null or not there.
-    public static func == (field: Self, value: Value) -> Condition { field.compared(.equal, value) }
+    public static func == (field: Self, value: Value) -> QueryCondition { field.compared(.equal, value) }
 
     /// Whether the property is there and not equal to a value; with `nil`, whether it is there and not null.
-    public static func != (field: Self, value: Value) -> Condition { field.compared(.unequal, value) }
+    public static func != (field: Self, value: Value) -> QueryCondition { field.compared(.unequal, value) }
 
     /// Whether two properties of a document are equal.
-    public static func == (left: Self, right: Self) -> Condition { left.compared(.equal, right) }
+    public static func == (left: Self, right: Self) -> QueryCondition { left.compared(.equal, right) }
 
     /// Whether two properties of a document are there and not equal.
-    public static func != (left: Self, right: Self) -> Condition { left.compared(.unequal, right) }
+    public static func != (left: Self, right: Self) -> QueryCondition { left.compared(.unequal, right) }
 
     /// Whether the property is one of some values.
-    public func isIn(_ values: some Sequence<Value>) -> Condition {
+    public func isIn(_ values: some Sequence<Value>) -> QueryCondition {
         var literals: [Expression] = []
         for value in values {
             switch value.codedValue {
             case .success(let value): literals.append(.literal(value))
-            case .failure(let error): return Condition(expression, problem, error)
+            case .failure(let error): return QueryCondition(expression, problem, error)
             }
         }
-        return Condition(.membership(expression, .array(literals), isNegated: false), problem)
+        return QueryCondition(.membership(expression, .array(literals), isNegated: false), problem)
     }
 }
 
-extension Field where Value == String {
+extension QueryField where Value == String {
     /// Whether the text begins so.
-    public func hasPrefix(_ prefix: String) -> Condition {
-        Condition(.call(.beginsWith, [expression, .literal(.string(prefix))]), problem)
+    public func hasPrefix(_ prefix: String) -> QueryCondition {
+        QueryCondition(.call(.beginsWith, [expression, .literal(.string(prefix))]), problem)
     }
 
     /// Whether the text has another one in it.
-    public func contains(_ part: String) -> Condition {
-        Condition(.call(.contains, [expression, .literal(.string(part))]), problem)
+    public func contains(_ part: String) -> QueryCondition {
+        QueryCondition(.call(.contains, [expression, .literal(.string(part))]), problem)
     }
 
     /// Whether the text is like a pattern, in which `%` stands for any characters and `_` for one.
-    public func isLike(_ pattern: String) -> Condition {
-        Condition(.like(expression, .literal(.string(pattern)), isNegated: false), problem)
+    public func isLike(_ pattern: String) -> QueryCondition {
+        QueryCondition(.like(expression, .literal(.string(pattern)), isNegated: false), problem)
     }
 
     /// Whether a regular expression in the dialect of ECMAScript matches somewhere in the text.
-    public func matches(_ pattern: String) -> Condition {
-        Condition(.call(.regexpContains, [expression, .literal(.string(pattern))]), problem)
+    public func matches(_ pattern: String) -> QueryCondition {
+        QueryCondition(.call(.regexpContains, [expression, .literal(.string(pattern))]), problem)
     }
 
     /// The text without regard to the case of letters, as people compare it.
-    public var caseInsensitive: Field<String> {
-        Field(.collate(CollationOptions(isUnicode: true, isCaseSensitive: false), expression), problem)
+    public var caseInsensitive: QueryField<String> {
+        QueryField(.collate(CollationOptions(isUnicode: true, isCaseSensitive: false), expression), problem)
     }
 }
 
-extension Field where Value == Bool {
+extension QueryField where Value == Bool {
     /// Whether the property is true.
-    public static prefix func ! (field: Self) -> Condition {
-        Condition(.not(field.expression), field.problem)
+    public static prefix func ! (field: Self) -> QueryCondition {
+        QueryCondition(.not(field.expression), field.problem)
     }
 }
 
-extension Field where Value: Sequence, Value.Element: Encodable {
+extension QueryField where Value: Sequence, Value.Element: Encodable {
     /// Whether the list has a value in it.
-    public func contains(_ element: Value.Element) -> Condition {
+    public func contains(_ element: Value.Element) -> QueryCondition {
         switch element.codedValue {
-        case .success(let value): Condition(.call(.arrayContains, [expression, .literal(value)]), problem)
-        case .failure(let error): Condition(expression, problem, error)
+        case .success(let value):
+            QueryCondition(.call(.arrayContains, [expression, .literal(value)]), problem)
+        case .failure(let error): QueryCondition(expression, problem, error)
         }
     }
 }
 
-extension Field where Value: Sequence {
+extension QueryField where Value: Sequence {
     /// Whether a condition is true of one of the elements.
-    public func contains(where condition: (Field<Value.Element>) -> Condition) -> Condition {
+    public func contains(where condition: (QueryField<Value.Element>) -> QueryCondition) -> QueryCondition {
         quantified(.any, condition)
     }
 
     /// Whether a condition is true of all elements.
-    public func allSatisfy(_ condition: (Field<Value.Element>) -> Condition) -> Condition {
+    public func allSatisfy(_ condition: (QueryField<Value.Element>) -> QueryCondition) -> QueryCondition {
         quantified(.every, condition)
     }
 
     private func quantified(
-        _ quantifier: Quantifier, _ condition: (Field<Value.Element>) -> Condition
-    ) -> Condition {
+        _ quantifier: Quantifier, _ condition: (QueryField<Value.Element>) -> QueryCondition
+    ) -> QueryCondition {
         // A name for each depth, as conditions may lie within each other.
         let name = "element\(expression.variableDepth)"
-        let inner = condition(Field<Value.Element>(.variable(name, [], .unknown)))
-        return Condition(
+        let inner = condition(QueryField<Value.Element>(.variable(name, [], .unknown)))
+        return QueryCondition(
             .quantified(quantifier, variable: name, expression, satisfies: inner.expression), problem,
             inner.problem)
     }

@@ -20,8 +20,8 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
     private static var rightAlias: String { "right" }
 
     fileprivate init(
-        _ query: TypedQuery<Left>, _ other: DocumentCollection, _ leftMember: Field<some Any>,
-        _ rightMember: Field<some Any>
+        _ query: TypedQuery<Left>, _ other: DocumentCollection, _ leftMember: QueryField<some Any>,
+        _ rightMember: QueryField<some Any>
     ) {
         left = query.collection
         right = other
@@ -54,12 +54,12 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
         }
     }
 
-    private static var fields: (Field<Left>, Field<Right>) {
-        (Field(.path([.key(leftAlias)], .unknown)), Field(.path([.key(rightAlias)], .unknown)))
+    private static var fields: (QueryField<Left>, QueryField<Right>) {
+        (QueryField(.path([.key(leftAlias)], .unknown)), QueryField(.path([.key(rightAlias)], .unknown)))
     }
 
     /// Only pairs of which a condition is true, besides those given before.
-    public func `where`(_ condition: (Field<Left>, Field<Right>) -> Condition) -> Self {
+    public func `where`(_ condition: (QueryField<Left>, QueryField<Right>) -> QueryCondition) -> Self {
         var copy = self
         let (left, right) = Self.fields
         let condition = condition(left, right)
@@ -71,7 +71,7 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
     /// In the order of something in the pairs; of those that are equal in it, in the order given after it.
     public func order<Member: Encodable>(
         _ direction: TypedQuery<Left>.Direction = .ascending,
-        by member: (Field<Left>, Field<Right>) -> Field<Member>
+        by member: (QueryField<Left>, QueryField<Right>) -> QueryField<Member>
     ) -> Self {
         var copy = self
         let (left, right) = Self.fields
@@ -90,7 +90,7 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
     }
 
     /// Skips the first values.
-    public func skip(_ count: Int) -> Self {
+    public func offset(_ count: Int) -> Self {
         var copy = self
         copy.select.offset = .literal(.integer(Int64(count)))
         return copy
@@ -99,10 +99,10 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
     /// The query without its types, with the columns `left` and `right`, which are IDs.
     ///
     /// - Throws: `invalidQuery` for a property that documents don't have, and for collections of two databases.
-    public func untyped() throws(DatabaseError) -> Query {
+    public func untyped() throws(DatabaseError) -> DatabaseQuery {
         do throws(QueryError) {
             if let problem { throw problem }
-            return Query(left.database, try PreparedQuery(select, left.schema))
+            return DatabaseQuery(left.database, try PreparedQuery(select, left.schema))
         } catch {
             throw DatabaseError(error)
         }
@@ -110,25 +110,25 @@ public struct JoinedQuery<Left: Codable, Right: Codable>: Sendable {
 
     /// All pairs, in memory at once.
     ///
-    /// - Throws: as ``Query/fetch()``; `decodingFailed`, with the document's ID, when the properties of a document are not those of a
+    /// - Throws: as ``DatabaseQuery/fetch()``; `decodingFailed`, with the document's ID, when the properties of a document are not those of a
     ///   value.
-    public func fetch() throws(DatabaseError) -> [(Stored<Left>, Stored<Right>)] {
+    public func fetch() throws(DatabaseError) -> [(Versioned<Left>, Versioned<Right>)] {
         let snapshot = try left.database.snapshot()
         let cursor = try untyped().cursor(in: snapshot)
         let (lefts, rights) = (try snapshot[left], try snapshot[right])
-        var pairs: [(Stored<Left>, Stored<Right>)] = []
+        var pairs: [(Versioned<Left>, Versioned<Right>)] = []
         while let row = try cursor.next() {
-            guard let left = try lefts.get(row[0].string ?? ""),
-                let right = try rights.get(row[1].string ?? "")
+            guard let left = try lefts.document(row[0].string ?? ""),
+                let right = try rights.document(row[1].string ?? "")
             else { continue }
-            pairs.append((try Stored(left), try Stored(right)))
+            pairs.append((try Versioned(left), try Versioned(right)))
         }
         return pairs
     }
 
     /// How many pairs there are.
     ///
-    /// - Throws: as ``Query/fetch()``.
+    /// - Throws: as ``DatabaseQuery/fetch()``.
     public func count() throws(DatabaseError) -> Int { try untyped().count() }
 
     /// How the query would be executed.
@@ -149,8 +149,8 @@ extension TypedQuery {
         equals otherMember: KeyPath<Other, Member>
     ) -> JoinedQuery<Value, Other> {
         JoinedQuery(
-            self, other.documents, Field<Value>(.path([], .unknown))[dynamicMember: member],
-            Field<Other>(.path([], .unknown))[dynamicMember: otherMember])
+            self, other.documents, QueryField<Value>(.path([], .unknown))[dynamicMember: member],
+            QueryField<Other>(.path([], .unknown))[dynamicMember: otherMember])
     }
 }
 

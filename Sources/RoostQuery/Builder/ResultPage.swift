@@ -4,7 +4,7 @@ import Roost
 /// Some values of a query's answer, and where the next ones begin.
 public struct ResultPage<Value: Codable> {
     /// The values, in the order of the query.
-    public let values: [Stored<Value>]
+    public let values: [Versioned<Value>]
     /// What to pass to ``TypedQuery/page(after:)-(ResultPosition?)`` for the next page; `nil` when there is none.
     public let next: ResultPosition?
 }
@@ -46,7 +46,7 @@ extension TypedQuery {
         let paging = try Paging(clauses.order, after: position)
         let snapshot = try database.snapshot()
         let wanted = Int(clamping: limit)
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         for condition in paging.conditions where rows.count <= wanted {
             var select = clauses
             select.columns += paging.columns
@@ -64,10 +64,10 @@ extension TypedQuery {
                 ? try rows.last.map { (row) throws(DatabaseError) in try paging.position(row) } : nil)
     }
 
-    private func prepared(_ select: Select) throws(DatabaseError) -> Query {
+    private func prepared(_ select: Select) throws(DatabaseError) -> DatabaseQuery {
         do throws(QueryError) {
             if let problem { throw problem }
-            return Query(database, try PreparedQuery(select, collection.schema))
+            return DatabaseQuery(database, try PreparedQuery(select, collection.schema))
         } catch {
             throw DatabaseError(error)
         }
@@ -121,7 +121,7 @@ private struct Paging {
     }
 
     /// The position after a row that has ``columns``.
-    func position(_ row: Row) throws(DatabaseError) -> ResultPosition {
+    func position(_ row: ResultRow) throws(DatabaseError) -> ResultPosition {
         var keys: [[DocumentValue]] = []
         for index in order.indices {
             let value = row[index + 2]
@@ -130,7 +130,7 @@ private struct Paging {
             } catch {
                 throw DatabaseError(
                     .decodingFailed, "\(value.json()) can't be part of a position. \(error.sentence)",
-                    underlying: error)
+                    underlyingError: error)
             }
         }
         return ResultPosition(order: Self.text(order), keys: keys)

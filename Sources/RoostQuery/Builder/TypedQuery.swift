@@ -38,9 +38,9 @@ public struct TypedQuery<Value: Codable>: Sendable {
     // MARK: Asking for what
 
     /// Only values of which a condition is true, besides those given before.
-    public func `where`(_ condition: (Field<Value>) -> Condition) -> Self {
+    public func `where`(_ condition: (QueryField<Value>) -> QueryCondition) -> Self {
         var copy = self
-        let condition = condition(Field(.path([], .unknown)))
+        let condition = condition(QueryField(.path([], .unknown)))
         let parts = (clauses.condition.map { [$0] } ?? []) + [condition.expression]
         copy.clauses.condition = parts.count == 1 ? parts[0] : .all(parts)
         copy.problem = problem ?? condition.problem
@@ -56,10 +56,10 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// In the order of something in the values: `order { $0.title.caseInsensitive }`.
     public func order<Member: Encodable>(
-        _ direction: Direction = .ascending, by member: (Field<Value>) -> Field<Member>
+        _ direction: Direction = .ascending, by member: (QueryField<Value>) -> QueryField<Member>
     ) -> Self {
         var copy = self
-        let field = member(Field(.path([], .unknown)))
+        let field = member(QueryField(.path([], .unknown)))
         copy.clauses.order.append(
             Select.Ordering(value: field.expression, isDescending: direction == .descending))
         copy.problem = problem ?? field.problem
@@ -74,7 +74,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
     }
 
     /// Skips the first values.
-    public func skip(_ count: Int) -> Self {
+    public func offset(_ count: Int) -> Self {
         var copy = self
         copy.clauses.offset = .literal(.integer(Int64(count)))
         return copy
@@ -92,12 +92,14 @@ public struct TypedQuery<Value: Codable>: Sendable {
     /// The query without its type, with the columns `id` and `revision`.
     ///
     /// - Throws: `invalidQuery` for a property that documents don't have, because it is computed.
-    public func untyped() throws(DatabaseError) -> Query { try prepared(clauses) }
+    public func untyped() throws(DatabaseError) -> DatabaseQuery { try prepared(clauses) }
 
-    private func prepared(_ select: Select, _ problem: QueryError? = nil) throws(DatabaseError) -> Query {
+    private func prepared(_ select: Select, _ problem: QueryError? = nil) throws(DatabaseError)
+        -> DatabaseQuery
+    {
         do throws(QueryError) {
             if let problem = self.problem ?? problem { throw problem }
-            return Query(collection.database, try PreparedQuery(select, collection.schema))
+            return DatabaseQuery(collection.database, try PreparedQuery(select, collection.schema))
         } catch {
             throw DatabaseError(error)
         }
@@ -105,13 +107,13 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// All values, in memory at once.
     ///
-    /// - Throws: as ``Query/fetch()``; `decodingFailed`, with the document's ID, when the properties of a document are not those of
+    /// - Throws: as ``DatabaseQuery/fetch()``; `decodingFailed`, with the document's ID, when the properties of a document are not those of
     ///   a value, unless these are skipped: see ``skippingInvalid()``.
-    public func fetch() throws(DatabaseError) -> [Stored<Value>] {
+    public func fetch() throws(DatabaseError) -> [Versioned<Value>] {
         let snapshot = try collection.database.snapshot()
         let cursor = try untyped().cursor(in: snapshot)
         let documents = try snapshot[collection]
-        var values: [Stored<Value>] = []
+        var values: [Versioned<Value>] = []
         while let row = try cursor.next() {
             if let value = try value(of: row, documents) { values.append(value) }
         }
@@ -119,19 +121,23 @@ public struct TypedQuery<Value: Codable>: Sendable {
     }
 
     /// The values of rows that ``untyped()`` had at a moment.
-    func values(of rows: [Row], at snapshot: DatabaseSnapshot) throws(DatabaseError) -> [Stored<Value>] {
+    func values(of rows: [ResultRow], at snapshot: DatabaseSnapshot) throws(DatabaseError) -> [Versioned<
+        Value
+    >] {
         let documents = try snapshot[collection]
-        var values: [Stored<Value>] = []
+        var values: [Versioned<Value>] = []
         for row in rows {
             if let value = try value(of: row, documents) { values.append(value) }
         }
         return values
     }
 
-    private func value(of row: Row, _ documents: CollectionSnapshot) throws(DatabaseError) -> Stored<Value>? {
-        guard let document = try documents.get(row[0].string ?? "") else { return nil }
+    private func value(of row: ResultRow, _ documents: CollectionSnapshot) throws(DatabaseError) -> Versioned<
+        Value
+    >? {
+        guard let document = try documents.document(row[0].string ?? "") else { return nil }
         do throws(DatabaseError) {
-            return try Stored(document)
+            return try Versioned(document)
         } catch {
             guard skipsInvalid, error.code == .decodingFailed else { throw error }
             return nil
@@ -141,7 +147,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
     /// The first value; `nil` when there is none.
     ///
     /// - Throws: as `fetch()`.
-    public func first() throws(DatabaseError) -> Stored<Value>? {
+    public func first() throws(DatabaseError) -> Versioned<Value>? {
         // Of what is skipped it is not known before it is read.
         guard !skipsInvalid else { return try fetch().first }
         return try limit(1).fetch().first
@@ -165,11 +171,11 @@ public struct TypedQuery<Value: Codable>: Sendable {
     ///
     /// What a document lacks can be had as an optional only.
     ///
-    /// - Throws: as ``Query/fetch()``; `decodingFailed` for what is of another type.
+    /// - Throws: as ``DatabaseQuery/fetch()``; `decodingFailed` for what is of another type.
     public func select<each Column: Decodable>(
-        _ columns: (Field<Value>) -> (repeat Field<each Column>)
+        _ columns: (QueryField<Value>) -> (repeat QueryField<each Column>)
     ) throws(DatabaseError) -> [(repeat each Column)] {
-        let fields = columns(Field(.path([], .unknown)))
+        let fields = columns(QueryField(.path([], .unknown)))
         var projecting = clauses
         projecting.columns = []
         var problem: QueryError?
@@ -188,14 +194,14 @@ public struct TypedQuery<Value: Codable>: Sendable {
                 throw DatabaseError(
                     .decodingFailed,
                     "Column \(place) of a row, \(row[place - 1].json()), cannot be read. \(error.sentence)",
-                    underlying: error)
+                    underlyingError: error)
             }
         }
         return values
     }
 
     private static func column<Column: Decodable>(
-        _ type: Column.Type, of row: Row, _ place: inout Int
+        _ type: Column.Type, of row: ResultRow, _ place: inout Int
     ) throws -> Column {
         defer { place += 1 }
         return try FleeceDecoder().decode(type, from: row[place].exists ? row[place] : nullValue)
@@ -203,8 +209,8 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// The sum of numbers; 0 of none. Whole numbers are added exactly, others as floating point.
     ///
-    /// - Throws: as ``Query/fetch()``; `decodingFailed` when the type can't hold it.
-    public func sum<Number: Numeric & Decodable>(_ number: (Field<Value>) -> Field<Number>)
+    /// - Throws: as ``DatabaseQuery/fetch()``; `decodingFailed` when the type can't hold it.
+    public func sum<Number: Numeric & Decodable>(_ number: (QueryField<Value>) -> QueryField<Number>)
         throws(DatabaseError) -> Number
     {
         try aggregate(.sum, number) ?? 0
@@ -212,8 +218,9 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// The average of numbers; `nil` of none.
     ///
-    /// - Throws: as ``Query/fetch()``.
-    public func average<Number: Numeric>(_ number: (Field<Value>) -> Field<Number>) throws(DatabaseError)
+    /// - Throws: as ``DatabaseQuery/fetch()``.
+    public func average<Number: Numeric>(_ number: (QueryField<Value>) -> QueryField<Number>)
+        throws(DatabaseError)
         -> Double?
     {
         try aggregate(.avg, number)
@@ -221,8 +228,9 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// The least of some values; `nil` of none.
     ///
-    /// - Throws: as ``Query/fetch()``.
-    public func minimum<Member: Decodable>(_ member: (Field<Value>) -> Field<Member>) throws(DatabaseError)
+    /// - Throws: as ``DatabaseQuery/fetch()``.
+    public func minimum<Member: Decodable>(_ member: (QueryField<Value>) -> QueryField<Member>)
+        throws(DatabaseError)
         -> Member?
     {
         try aggregate(.min, member)
@@ -230,17 +238,18 @@ public struct TypedQuery<Value: Codable>: Sendable {
 
     /// The greatest of some values; `nil` of none.
     ///
-    /// - Throws: as ``Query/fetch()``.
-    public func maximum<Member: Decodable>(_ member: (Field<Value>) -> Field<Member>) throws(DatabaseError)
+    /// - Throws: as ``DatabaseQuery/fetch()``.
+    public func maximum<Member: Decodable>(_ member: (QueryField<Value>) -> QueryField<Member>)
+        throws(DatabaseError)
         -> Member?
     {
         try aggregate(.max, member)
     }
 
     private func aggregate<Member, Result: Decodable>(
-        _ aggregate: Aggregate, _ member: (Field<Value>) -> Field<Member>
+        _ aggregate: Aggregate, _ member: (QueryField<Value>) -> QueryField<Member>
     ) throws(DatabaseError) -> Result? {
-        let field = member(Field(.path([], .unknown)))
+        let field = member(QueryField(.path([], .unknown)))
         var aggregating = clauses
         if clauses.limit == nil, clauses.offset == nil {
             aggregating.order = []
@@ -265,7 +274,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
         } catch {
             throw DatabaseError(
                 .decodingFailed, "\(row[0].json()) cannot be read as a \(Result.self). \(error.sentence)",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -292,7 +301,7 @@ public struct TypedQuery<Value: Codable>: Sendable {
     @discardableResult
     public func update(_ body: (inout Value) -> Void) throws(DatabaseError) -> Int {
         try collection.change(try untyped()) { (batch, document) throws(DatabaseError) in
-            var stored = try Stored<Value>(document)
+            var stored = try Versioned<Value>(document)
             body(&stored.value)
             try batch.save(&stored, in: collection)
         }
@@ -303,14 +312,14 @@ extension TypedQuery where Value: Sendable {
     /// All values, read on a thread of Roost's own.
     ///
     /// - Throws: as the method of the same name that does not suspend; `cancelled` when the task is cancelled.
-    public func fetch() async throws(DatabaseError) -> [Stored<Value>] {
+    public func fetch() async throws(DatabaseError) -> [Versioned<Value>] {
         try await QueryWorkers.run(for: database) { () throws(DatabaseError) in try self.fetch() }
     }
 
     /// The first value, read on a thread of Roost's own; `nil` when there is none.
     ///
     /// - Throws: as the method of the same name that does not suspend; `cancelled` when the task is cancelled.
-    public func first() async throws(DatabaseError) -> Stored<Value>? {
+    public func first() async throws(DatabaseError) -> Versioned<Value>? {
         try await QueryWorkers.run(for: database) { () throws(DatabaseError) in try self.first() }
     }
 

@@ -12,7 +12,7 @@ import RoostText
 /// A value that was saved again is reported, also when it is equal to what it was.
 public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
     /// All values, as of one moment.
-    public typealias Element = [Stored<Value>]
+    public typealias Element = [Versioned<Value>]
 
     let query: TypedQuery<Value>
 
@@ -29,9 +29,10 @@ public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
         /// The next answer that differs; `nil` when the task was cancelled or the database closed.
         ///
         /// - Throws: `DatabaseError`, as `TypedQuery.fetch()`.
-        public mutating func next() async throws -> [Stored<Value>]? { try await answer()?.values }
+        public mutating func next() async throws -> [Versioned<Value>]? { try await answer()?.values }
 
-        mutating func answer() async throws(DatabaseError) -> (rows: [Row], values: [Stored<Value>])? {
+        mutating func answer() async throws(DatabaseError) -> (rows: [ResultRow], values: [Versioned<Value>])?
+        {
             if rows == nil { rows = try query.untyped().updates.makeAsyncIterator() }
             guard let answer = try await rows?.answer() else { return nil }
             let query = query
@@ -52,7 +53,7 @@ public struct TypedUpdates<Value: Codable & Sendable>: AsyncSequence, Sendable {
 /// the same when they are those of one document.
 public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     /// All values now.
-    public let values: [Stored<Value>]
+    public let values: [Versioned<Value>]
     /// The places of values that are gone, in the list before; the last first.
     public let removals: [Int]
     /// The places of values that are new, the first first.
@@ -62,7 +63,7 @@ public struct TypedDifference<Value: Codable & Sendable>: Sendable {
     /// The places of values that stayed and were saved again.
     public let updates: [Int]
 
-    init(_ values: [Stored<Value>], _ difference: RowDifference) {
+    init(_ values: [Versioned<Value>], _ difference: RowDifference) {
         self.values = values
         removals = difference.removals
         insertions = difference.insertions
@@ -86,7 +87,7 @@ public struct TypedDifferences<Value: Codable & Sendable>: AsyncSequence, Sendab
     /// Compares answers. Belongs to one task.
     public struct Iterator: AsyncIteratorProtocol {
         private var updates: TypedUpdates<Value>.Iterator
-        private var last: [Row] = []
+        private var last: [ResultRow] = []
 
         init(updates: TypedUpdates<Value>.Iterator) { self.updates = updates }
 
@@ -124,7 +125,7 @@ extension TypedCollection {
     ///
     /// - Throws: as `DocumentCollection.createIndex`; `invalidQuery` for a property that documents don't have under a known name.
     public func createIndex<each Member>(
-        _ name: String, on members: (Field<Value>) -> (repeat Field<each Member>)
+        _ name: String, on members: (QueryField<Value>) -> (repeat QueryField<each Member>)
     ) throws(DatabaseError) {
         try documents.createIndex(name, on: try Self.columns(members))
     }
@@ -140,7 +141,7 @@ extension TypedCollection {
     ///
     /// - Throws: as it; `invalidQuery` for a property that documents don't have under a known name.
     public func createTextIndex(
-        _ name: String, on members: PartialKeyPath<Value>..., language: Language? = nil,
+        _ name: String, on members: PartialKeyPath<Value>..., language: TextLanguage? = nil,
         ignoresAccents: Bool = true, stopWords: [String] = [], weights: [Double] = []
     ) throws(DatabaseError) {
         try documents.createTextIndex(
@@ -149,9 +150,9 @@ extension TypedCollection {
     }
 
     private static func columns<each Member>(
-        _ members: (Field<Value>) -> (repeat Field<each Member>)
+        _ members: (QueryField<Value>) -> (repeat QueryField<each Member>)
     ) throws(DatabaseError) -> String {
-        let fields = members(Field(.path([], .unknown)))
+        let fields = members(QueryField(.path([], .unknown)))
         var columns: [String] = []
         for field in repeat each fields {
             if let problem = field.problem { throw DatabaseError(problem) }
@@ -164,7 +165,7 @@ extension TypedCollection {
     private static func columns(_ members: [PartialKeyPath<Value>]) throws(DatabaseError) -> String {
         var columns: [String] = []
         for member in members {
-            let field: Field<Any> = Field<Value>(.path([], .unknown)).step(
+            let field: QueryField<Any> = QueryField<Value>(.path([], .unknown)).step(
                 "\(member)", in: Value.self, isIdentifiable: Value.self is any Identifiable.Type)
             if let problem = field.problem { throw DatabaseError(problem) }
             columns.append(column(field.expression))

@@ -201,7 +201,7 @@ final class Frame {
             fail(
                 DatabaseError(
                     .limitExceeded, "An array or object of the query can't be made. \(error)",
-                    underlying: error))
+                    underlyingError: error))
             return .null
         }
     }

@@ -113,7 +113,7 @@ final class Execution: DocumentSource {
     ) throws(DatabaseError) -> (document: Document, moment: CollectionSnapshot)? {
         guard let collection else { return nil }
         let moment = try documents(of: collection).snapshot
-        guard let visible else { return try moment.get(id).map { ($0, moment) } }
+        guard let visible else { return try moment.document(id).map { ($0, moment) } }
         return try visible.find(id, of: collection).map { ($0, moment) }
     }
 
@@ -311,6 +311,6 @@ func translated<R>(_ body: () throws -> R) throws(DatabaseError) -> R {
     } catch let error as DatabaseError {
         throw error
     } catch {
-        throw DatabaseError(.damaged, "What is visible can't be read. \(error)", underlying: error)
+        throw DatabaseError(.damaged, "What is visible can't be read. \(error)", underlyingError: error)
     }
 }

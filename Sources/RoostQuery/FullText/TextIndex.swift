@@ -18,7 +18,7 @@ public struct TextIndex: Sendable, Hashable, Codable {
     /// The expressions whose texts are searched, in SQL++: `title, body`. Texts in arrays and objects count, too.
     public var columns: String
     /// The language whose forms of a word are one; `nil` for none.
-    public var language: Language?
+    public var language: TextLanguage?
     /// Whether accents, vowel points and strokes are omitted.
     public var ignoresAccents: Bool
     /// Words that are not found.
@@ -33,7 +33,7 @@ public struct TextIndex: Sendable, Hashable, Codable {
 
     /// The description of an index.
     public init(
-        _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
+        _ name: String, on columns: String, language: TextLanguage? = nil, ignoresAccents: Bool = true,
         stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil, kind: Kind = .words
     ) {
         self.name = name

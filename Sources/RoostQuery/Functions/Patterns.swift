@@ -114,7 +114,7 @@ extension Frame {
             patterns[pattern] = expression
             return expression
         } catch {
-            fail(DatabaseError(.invalidQuery, error.message, underlying: error))
+            fail(DatabaseError(.invalidQuery, error.message, underlyingError: error))
             return nil
         }
     }

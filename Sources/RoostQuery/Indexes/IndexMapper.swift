@@ -141,7 +141,7 @@ enum RowContent {
             try writer.finish(to: buffer)
         } catch {
             throw DatabaseError(
-                .limitExceeded, "A row of an index can't be kept. \(error)", underlying: error)
+                .limitExceeded, "A row of an index can't be kept. \(error)", underlyingError: error)
         }
     }
 

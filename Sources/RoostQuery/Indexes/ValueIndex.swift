@@ -58,7 +58,7 @@ extension DocumentCollection {
     /// ```
     ///
     /// Builds it beside everything else that goes on, and returns when it can be used. The same index twice does nothing;
-    /// another one of the same name takes its place. Queries choose their indexes themselves: ``Query/explain()`` tells which.
+    /// another one of the same name takes its place. Queries choose their indexes themselves: ``DatabaseQuery/explain()`` tells which.
     ///
     /// - Parameters:
     ///   - name: unique in the collection, 1 to 200 bytes.
@@ -90,7 +90,7 @@ extension DocumentCollection {
             compiled = try CompiledIndex(index)
         } catch {
             throw DatabaseError(
-                .invalidQuery, "The index \(name.debugDescription): \(error.message)", underlying: error)
+                .invalidQuery, "The index \(name.debugDescription): \(error.message)", underlyingError: error)
         }
         if try IndexList<ValueIndex>(of: try snapshot()).indexes[name] != index {
             try IndexList<ValueIndex>.change(in: self) { $0[name] = index }
@@ -129,7 +129,7 @@ extension DatabaseError {
         } else if error is CancellationError {
             self.init(.cancelled, "The task was cancelled while an index was brought up to date.")
         } else {
-            self.init(.inputOutput, "An index can't be used. \(error.sentence)", underlying: error)
+            self.init(.inputOutput, "An index can't be used. \(error.sentence)", underlyingError: error)
         }
     }
 }
@@ -156,7 +156,7 @@ struct IndexList<Index: ListedIndex>: Sendable {
             throw DatabaseError(
                 .damaged,
                 "The list of the collection's \(Index.plural) can't be read. Remove its metadata \"\(Index.metadataName)\".",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -192,7 +192,8 @@ struct IndexList<Index: ListedIndex>: Sendable {
             return String(decoding: try encoder.encode(index), as: UTF8.self)
         } catch {
             throw DatabaseError(
-                .invalidQuery, "The index \(index.name.debugDescription) can't be kept.", underlying: error)
+                .invalidQuery, "The index \(index.name.debugDescription) can't be kept.",
+                underlyingError: error)
         }
     }
 }

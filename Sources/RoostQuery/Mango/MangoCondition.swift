@@ -220,7 +220,7 @@ package struct MangoFilter: Sendable {
             expressions = try DocumentExpressions([condition], of: collection)
             readsConflicts = condition.mentions(.conflicts)
         } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            throw DatabaseError(.invalidQuery, error.message, underlyingError: error)
         }
     }
 

@@ -4,7 +4,7 @@ import Roost
 /// The documents that a selector matches, one after another. Use it from one thread at a time.
 package final class MangoCursor {
     private let request: MangoRequest
-    private let rows: RowsCursor
+    private let rows: RowCursor
     /// Whether the request asks for figures to be shown.
     package let wantsStatistics: Bool
     /// What CouchDB says where the index that was requested is not used.
@@ -12,7 +12,7 @@ package final class MangoCursor {
     /// Whether an index is defined that CouchDB would take, or IDs or words lead to the documents.
     package let hasIndex: Bool
 
-    fileprivate init(_ request: MangoRequest, _ query: Query, _ rows: RowsCursor) {
+    fileprivate init(_ request: MangoRequest, _ query: DatabaseQuery, _ rows: RowCursor) {
         self.request = request
         hasIndex = request.hasIndex || !query.scansDocuments
         warning = request.warning
@@ -94,7 +94,7 @@ extension DocumentCollection {
 
     private func prepareFind(
         _ request: DocumentValue, isLimited: Bool = false
-    ) throws(DatabaseError) -> (MangoRequest, Query) {
+    ) throws(DatabaseError) -> (MangoRequest, DatabaseQuery) {
         let indexes = try mangoIndexes()
         do throws(QueryError) {
             var mango = try MangoRequest(request)
@@ -102,7 +102,7 @@ extension DocumentCollection {
             if isLimited { try mango.limit() }
             mango.orderByIDs()
             mango.limitEmptyList()
-            return (mango, Query(database, try PreparedQuery(mango.select, schema)))
+            return (mango, DatabaseQuery(database, try PreparedQuery(mango.select, schema)))
         } catch {
             throw DatabaseError(error)
         }
@@ -116,7 +116,7 @@ extension DocumentCollection {
 
 extension MangoRequest {
     /// The document of a row, or the fields of it that are requested.
-    fileprivate func document(_ row: Row) -> DocumentValue {
+    fileprivate func document(_ row: ResultRow) -> DocumentValue {
         guard let fields else {
             var document = DocumentValue(row[0]) ?? [:]
             for (place, name) in metadata.enumerated() {

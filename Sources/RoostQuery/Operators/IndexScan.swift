@@ -286,7 +286,7 @@ final class IndexEntries {
                     left -= rows
                     continue
                 }
-                let cursor = ranges.reader.cursor(range, descending: isReversed)
+                let cursor = ranges.reader.cursor(range, isDescending: isReversed)
                 try cursor.skip(left)
                 self.cursor = cursor
                 guard isInOrder, try cursor.next() else { return }
@@ -304,7 +304,7 @@ final class IndexEntries {
                 self.cursor = ranges.reader.cursor(
                     isReversed
                         ? KeyRange(lower: range.lower, upper: alike.upper)
-                        : KeyRange(lower: alike.lower, upper: range.upper), descending: isReversed)
+                        : KeyRange(lower: alike.lower, upper: range.upper), isDescending: isReversed)
                 break
             }
         } catch {

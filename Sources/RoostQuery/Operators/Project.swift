@@ -79,7 +79,7 @@ extension Frame {
         do throws(FleeceError) {
             return try writer.finish()
         } catch {
-            throw DatabaseError(.limitExceeded, "\(failure) \(error)", underlying: error)
+            throw DatabaseError(.limitExceeded, "\(failure) \(error)", underlyingError: error)
         }
     }
 }
@@ -98,7 +98,7 @@ extension FleeceWriter {
             return try finish()
         } catch {
             throw DatabaseError(
-                .limitExceeded, "A row of the result can't be made. \(error)", underlying: error)
+                .limitExceeded, "A row of the result can't be made. \(error)", underlyingError: error)
         }
     }
 

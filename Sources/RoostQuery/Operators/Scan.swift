@@ -70,7 +70,7 @@ extension DocumentAccess {
     /// - Parameter part: the part of the collection that the execution reads.
     func selection(_ frame: Frame, of part: DocumentSelection?) -> DocumentSelection? {
         var selection = part ?? DocumentSelection()
-        selection.descending = keys.isOrdered && keys.isReversed
+        selection.isDescending = keys.isOrdered && keys.isReversed
         selection.includesDeleted = includesDeleted
         selection.prefix = keys.prefix
         if let lower = keys.lower {

@@ -254,7 +254,7 @@ final class DistinctValues {
         do throws(FleeceError) {
             body = try writer.finish()
         } catch {
-            throw DatabaseError(.limitExceeded, "A value can't be spilled. \(error)", underlying: error)
+            throw DatabaseError(.limitExceeded, "A value can't be spilled. \(error)", underlyingError: error)
         }
         let number = [UInt8(truncatingIfNeeded: measure >> 8), UInt8(truncatingIfNeeded: measure)]
         try sort.add(group + number + key, body)

@@ -211,7 +211,7 @@ final class TotalsScan: ProjectingOperator {
             let column = choice.access.index.columns[totals.prefixColumns]
             let isLeast = if case .least = part { true } else { false }
             let isLast = isLeast == column.isDescending
-            guard let range = ranges.first, let first = try first(in: valued(range), descending: isLast)
+            guard let range = ranges.first, let first = try first(in: valued(range), isDescending: isLast)
             else {
                 return .null
             }
@@ -272,8 +272,8 @@ final class TotalsScan: ProjectingOperator {
             ? KeyRange(lower: range.lower, upper: end) : KeyRange(lower: end, upper: range.upper)
     }
 
-    private func first(in range: KeyRange, descending: Bool = false) throws(DatabaseError) -> IndexCursor? {
-        let cursor = choice.reader.cursor(range, descending: descending)
+    private func first(in range: KeyRange, isDescending: Bool = false) throws(DatabaseError) -> IndexCursor? {
+        let cursor = choice.reader.cursor(range, isDescending: isDescending)
         guard try cursor.advance() else { return nil }
         execution.counter.entries += 1
         return cursor

@@ -304,7 +304,7 @@ extension Execution {
         else { return nil }
         // Most questions lead to a few rows, which are counted where they are read.
         if ranges.count == 1 {
-            let cursor = reader.cursor(ranges[0], descending: access.keys.isReversed)
+            let cursor = reader.cursor(ranges[0], isDescending: access.keys.isReversed)
             if let count = try cursor.counted() {
                 if counted.count >= Self.mostCounted { counted.removeFirst() }
                 counted.append((access.index, ranges[0], access.keys.isReversed, cursor))
@@ -325,7 +325,7 @@ extension Execution {
             $0.index === index && $0.range == range && $0.isReversed == isReversed
         }
         if let place { return counted.remove(at: place).cursor }
-        return ranges.reader.cursor(range, descending: isReversed)
+        return ranges.reader.cursor(range, isDescending: isReversed)
     }
 
     // MARK: The order of sources

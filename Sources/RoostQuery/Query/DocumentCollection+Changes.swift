@@ -41,7 +41,7 @@ extension DocumentCollection {
 
     private func documents(
         where condition: String, _ parameters: [String: DocumentValue]
-    ) throws(DatabaseError) -> Query {
+    ) throws(DatabaseError) -> DatabaseQuery {
         try database.prepare(condition, parameters, schema) { () throws(QueryError) in
             var select = Select()
             select.columns = [Select.Column(value: .meta(.id, alias: nil, .unknown), alias: "id")]
@@ -52,7 +52,7 @@ extension DocumentCollection {
 
     /// Makes a change to each document that a query finds, by the IDs in its first column; begins again after a conflict.
     func change(
-        _ query: Query, _ body: (WriteBatch, Document) throws(DatabaseError) -> Void
+        _ query: DatabaseQuery, _ body: (WriteTransaction, Document) throws(DatabaseError) -> Void
     ) throws(DatabaseError) -> Int {
         for attempt in 1... {
             let snapshot = try database.snapshot()
@@ -63,7 +63,9 @@ extension DocumentCollection {
             guard !ids.isEmpty else { return 0 }
             do {
                 try database.write { batch in
-                    for id in ids { if let document = try documents.get(id) { try body(batch, document) } }
+                    for id in ids {
+                        if let document = try documents.document(id) { try body(batch, document) }
+                    }
                 }
                 return ids.count
             } catch let error as DatabaseError {

@@ -133,7 +133,7 @@ public struct Explanation: Sendable, CustomStringConvertible {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// How the query would be executed now; nothing of it is.
     public func explain() throws(DatabaseError) -> Explanation { try explanation(running: false) }
 

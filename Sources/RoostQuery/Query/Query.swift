@@ -5,13 +5,13 @@ import Synchronization
 /// A prepared query: parsed, checked and planned once, and executed any number of times.
 ///
 /// ```swift
-/// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", ["min": 3])
+/// let query = try db.query("SELECT title, stars FROM notes WHERE stars > $min", parameters: ["min": 3])
 /// for row in try query.fetch() { print(row["title"].string ?? "", row.stars.int ?? 0) }
 /// ```
 ///
 /// Each execution answers as of one snapshot, whatever is written meanwhile. It can be used from any number of
 /// threads and tasks at once.
-public struct Query: Sendable {
+public struct DatabaseQuery: Sendable {
     /// The database that is queried.
     public let database: Database
     let prepared: PreparedQuery
@@ -53,7 +53,7 @@ public struct Query: Sendable {
     }
 
     /// The same query with other parameters.
-    public func with(_ parameters: [String: DocumentValue]) -> Query {
+    public func with(_ parameters: [String: DocumentValue]) -> DatabaseQuery {
         var copy = self
         copy.parameters = parameters
         return copy
@@ -64,17 +64,17 @@ public struct Query: Sendable {
     /// A cursor over the rows as of now, which holds one of them in memory at a time unless they have to be sorted or grouped.
     ///
     /// - Throws: `closed`, `notFound` when a collection was dropped, `invalidQuery` for parameters that are not set or do not fit.
-    public func cursor() throws(DatabaseError) -> RowsCursor { try cursor { false } }
+    public func cursor() throws(DatabaseError) -> RowCursor { try cursor { false } }
 
     /// As ``cursor()``, until `isCancelled` says that the caller no longer wants the rows any more; it is asked now and then.
-    package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowsCursor {
+    package func cursor(isCancelled: @escaping () -> Bool) throws(DatabaseError) -> RowCursor {
         let (snapshot, moment) = try database.present { SnapshotReaders() }
         return try cursor(
             try prepared.planned(in: snapshot, moment, database), in: snapshot, moment, isCancelled)
     }
 
     /// A cursor over the rows as of the moment of `snapshot`.
-    public func cursor(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> RowsCursor {
+    public func cursor(in snapshot: DatabaseSnapshot) throws(DatabaseError) -> RowCursor {
         try cursor(in: snapshot) { false }
     }
 
@@ -84,7 +84,7 @@ public struct Query: Sendable {
     package func cursor(
         in snapshot: DatabaseSnapshot, visible: (any VisibleDocuments)? = nil,
         isCancelled: @escaping () -> Bool
-    ) throws(DatabaseError) -> RowsCursor {
+    ) throws(DatabaseError) -> RowCursor {
         let (present, moment) = try database.present { SnapshotReaders() }
         // Planned by the indexes that there are now.
         return try cursor(
@@ -95,12 +95,12 @@ public struct Query: Sendable {
     private func cursor(
         _ prepared: PreparedQuery, in snapshot: DatabaseSnapshot, _ moment: SnapshotReaders,
         _ isCancelled: @escaping () -> Bool, visible: (any VisibleDocuments)? = nil
-    ) throws(DatabaseError) -> RowsCursor {
+    ) throws(DatabaseError) -> RowCursor {
         try checkParameters()
         let execution = try Execution(
             prepared.frames.take() ?? Frame(prepared.program), parameters, database, snapshot, moment,
             options, visible: visible, isCancelled: isCancelled)
-        return RowsCursor(
+        return RowCursor(
             execution,
             try execution.reading { () throws(DatabaseError) in try execution.rows(of: prepared.plan) },
             prepared.columns, prepared.frames)
@@ -119,15 +119,15 @@ public struct Query: Sendable {
     ///
     /// - Throws: as ``cursor()``; `cancelled` when the task is cancelled, `limitExceeded` when rows that have to be kept
     ///   exceed ``QueryOptions/memoryLimit``, `damaged` and `inputOutput` for what can't be read.
-    public func fetch() throws(DatabaseError) -> [Row] {
+    public func fetch() throws(DatabaseError) -> [ResultRow] {
         let cursor = try cursor()
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return rows
     }
 
     /// The first row; `nil` when there is none.
-    public func first() throws(DatabaseError) -> Row? { try cursor().next() }
+    public func first() throws(DatabaseError) -> ResultRow? { try cursor().next() }
 
     /// How many rows there are.
     public func count() throws(DatabaseError) -> Int {
@@ -181,7 +181,7 @@ public struct QueryOptions: Sendable, Hashable {
 }
 
 /// Walks over the rows of a query. Use it from one thread at a time.
-public final class RowsCursor {
+public final class RowCursor {
     private let execution: Execution
     private let rows: RowOperator
     private let columns: ColumnNames
@@ -204,12 +204,12 @@ public final class RowsCursor {
 
     /// The next row; `nil` after the last.
     ///
-    /// - Throws: as ``Query/fetch()``.
-    public func next() throws(DatabaseError) -> Row? {
+    /// - Throws: as ``DatabaseQuery/fetch()``.
+    public func next() throws(DatabaseError) -> ResultRow? {
         let next = try execution.reading { () throws(DatabaseError) in try rows.nextRow() }
         guard let bytes = next else { return nil }
         execution.counter.rows += 1
-        return Row(FleeceDocument(trusting: bytes), columns)
+        return ResultRow(FleeceDocument(trusting: bytes), columns)
     }
 
     /// Passes over a row; `false` after the last.
@@ -287,7 +287,7 @@ extension Database {
     /// A query in SQL++, Couchbase's SQL for JSON.
     ///
     /// ```swift
-    /// try db.query("SELECT title FROM notes WHERE stars > $min ORDER BY title LIMIT 10", ["min": 3]).fetch()
+    /// try db.query("SELECT title FROM notes WHERE stars > $min ORDER BY title LIMIT 10", parameters: ["min": 3]).fetch()
     /// ```
     ///
     /// FROM names a collection, or `SCOPE.NAME`; `_` is the default one.
@@ -297,8 +297,8 @@ extension Database {
     ///   - parameters: the values of what it calls `$name`.
     /// - Throws: `invalidQuery` for a text that is malformed or names a collection or function that there is not, with the
     ///   place in the text; a ``QueryError`` is the underlying error.
-    public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
-        -> Query
+    public func query(_ text: String, parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> DatabaseQuery
     {
         try prepare(text, parameters, Schema(self)) { () throws(QueryError) in try SQLParser.select(text) }
     }
@@ -306,8 +306,8 @@ extension Database {
     /// A query in LiteCore's JSON schema: an object with WHAT, FROM, WHERE and so on, or only a condition.
     ///
     /// - Throws: `invalidQuery`; `invalidDocument` for text that is not JSON.
-    public func query(json: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
-        -> Query
+    public func query(json: String, parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> DatabaseQuery
     {
         let value = try DocumentValue(json: json)
         return try prepare(json, parameters, Schema(self)) { () throws(QueryError) in
@@ -319,9 +319,9 @@ extension Database {
     func prepare(
         _ text: String, _ parameters: [String: DocumentValue], _ schema: Schema,
         _ parse: () throws(QueryError) -> Select
-    ) throws(DatabaseError) -> Query {
+    ) throws(DatabaseError) -> DatabaseQuery {
         do throws(QueryError) {
-            return Query(self, try PreparedQuery(try parse(), schema), parameters)
+            return DatabaseQuery(self, try PreparedQuery(try parse(), schema), parameters)
         } catch {
             throw DatabaseError(error, in: text)
         }
@@ -329,17 +329,17 @@ extension Database {
 }
 
 extension DocumentCollection {
-    /// A query in SQL++ in which `_` is this collection: see `Database.query(_:_:)`.
-    public func query(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
-        -> Query
+    /// A query in SQL++ in which `_` is this collection: see `Database.query(_:parameters:)`.
+    public func query(_ text: String, parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> DatabaseQuery
     {
         try database.prepare(text, parameters, schema) { () throws(QueryError) in try SQLParser.select(text)
         }
     }
 
     /// A query in LiteCore's JSON schema, of this collection where it names none.
-    public func query(json: String, _ parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
-        -> Query
+    public func query(json: String, parameters: [String: DocumentValue] = [:]) throws(DatabaseError)
+        -> DatabaseQuery
     {
         let value = try DocumentValue(json: json)
         return try database.prepare(json, parameters, schema) { () throws(QueryError) in

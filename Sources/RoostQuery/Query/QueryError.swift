@@ -52,11 +52,11 @@ extension QueryError: CustomStringConvertible {
 extension DatabaseError {
     /// What is wrong with a query that has no text.
     init(_ error: QueryError) {
-        self = error.failure ?? DatabaseError(.invalidQuery, error.message, underlying: error)
+        self = error.failure ?? DatabaseError(.invalidQuery, error.message, underlyingError: error)
     }
 
     /// The word by which CouchDB names the fault of a Mango request.
-    package var mangoWord: String? { (underlying as? QueryError)?.word }
+    package var mangoWord: String? { (underlyingError as? QueryError)?.word }
 
     /// What is wrong with the query `text`.
     init(_ error: QueryError, in text: String) {
@@ -72,7 +72,7 @@ extension DatabaseError {
             let column = String(decoding: rest, as: UTF8.self).count + 1
             place = line == 0 ? "column \(column): " : "line \(line + 1), column \(column): "
         }
-        self.init(.invalidQuery, place + error.message, underlying: error)
+        self.init(.invalidQuery, place + error.message, underlyingError: error)
     }
 }
 

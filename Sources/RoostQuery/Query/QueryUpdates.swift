@@ -12,32 +12,32 @@ import Roost
 /// cancelled or the database closed.
 public struct QueryUpdates: AsyncSequence, Sendable {
     /// All rows.
-    public typealias Element = [Row]
+    public typealias Element = [ResultRow]
 
-    let query: Query
+    let query: DatabaseQuery
 
     /// An iterator, which listens from now on.
     public func makeAsyncIterator() -> Iterator { Iterator(query) }
 
     /// Asks again and again. Belongs to one task.
     public struct Iterator: AsyncIteratorProtocol {
-        private let query: Query
-        private var last: [Row]?
+        private let query: DatabaseQuery
+        private var last: [ResultRow]?
         /// What rings when a collection that the query reads changes after the last answer.
         private var alarm: Alarm?
 
         /// The time in which changes are taken together, so that many small commits don't mean many answers.
         private static let pause = Duration.milliseconds(50)
 
-        init(_ query: Query) { self.query = query }
+        init(_ query: DatabaseQuery) { self.query = query }
 
         /// The next answer that differs; `nil` when the task was cancelled or the database closed.
         ///
-        /// - Throws: `DatabaseError`, as `Query.fetch()`.
-        public mutating func next() async throws -> [Row]? { try await answer()?.rows }
+        /// - Throws: `DatabaseError`, as `DatabaseQuery.fetch()`.
+        public mutating func next() async throws -> [ResultRow]? { try await answer()?.rows }
 
         /// As ``next()``, with the moment of the rows.
-        mutating func answer() async throws(DatabaseError) -> (rows: [Row], moment: DatabaseSnapshot)? {
+        mutating func answer() async throws(DatabaseError) -> (rows: [ResultRow], moment: DatabaseSnapshot)? {
             while !Task.isCancelled {
                 if let alarm {
                     await alarm.wait()
@@ -51,7 +51,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                         () throws(DatabaseError) in
                         let moment = try query.database.snapshot()
                         let cursor = try query.cursor(in: moment)
-                        var rows: [Row] = []
+                        var rows: [ResultRow] = []
                         while let row = try cursor.next() { rows.append(row) }
                         return (rows, moment)
                     }
@@ -77,7 +77,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
                 of: Void.self, bufferingPolicy: .bufferingNewest(1))
             var observations: [ObservationToken] = []
             for collection in collections {
-                observations.append(try collection.wakeOnChange { continuation.yield() })
+                observations.append(try collection.onNextChange { continuation.yield() })
             }
             self.stream = stream
             self.observations = observations
@@ -91,7 +91,7 @@ public struct QueryUpdates: AsyncSequence, Sendable {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// The answers now and whenever they change: see ``QueryUpdates``.
     public var updates: QueryUpdates { QueryUpdates(query: self) }
 }
@@ -104,7 +104,7 @@ extension Query {
 /// updates, and where rows move to, are places in this one, as `UITableView` and `UICollectionView` want them.
 public struct RowDifference: Sendable, Equatable {
     /// All rows now.
-    public let rows: [Row]
+    public let rows: [ResultRow]
     /// The places of rows that are gone, in the list before; the last first.
     public let removals: [Int]
     /// The places of rows that are new, the first first.
@@ -128,7 +128,7 @@ public struct RowDifference: Sendable, Equatable {
     /// Compares two lists. O(n log n).
     ///
     /// - Parameter column: the one that has the ID. Rows of equal IDs are told apart by their order.
-    init(from old: [Row], to new: [Row], by column: String) {
+    init(from old: [ResultRow], to new: [ResultRow], by column: String) {
         var places: [Identity: Int] = [:]
         for (place, identity) in Self.identities(old, column).enumerated() { places[identity] = place }
         var insertions: [Int] = []
@@ -155,7 +155,7 @@ public struct RowDifference: Sendable, Equatable {
         let ordinal: Int
     }
 
-    private static func identities(_ rows: [Row], _ column: String) -> [Identity] {
+    private static func identities(_ rows: [ResultRow], _ column: String) -> [Identity] {
         var counts: [ByteKey: Int] = [:]
         return rows.map { row in
             let value = row[column]
@@ -213,7 +213,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
     public struct Iterator: AsyncIteratorProtocol {
         var updates: QueryUpdates.Iterator
         let column: String
-        private var last: [Row] = []
+        private var last: [ResultRow] = []
 
         init(updates: QueryUpdates.Iterator, column: String) {
             self.updates = updates
@@ -222,7 +222,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
 
         /// The next difference; `nil` when the task was cancelled or the database closed.
         ///
-        /// - Throws: `DatabaseError`, as `Query.fetch()`.
+        /// - Throws: `DatabaseError`, as `DatabaseQuery.fetch()`.
         public mutating func next() async throws -> RowDifference? {
             guard let rows = try await updates.next() else { return nil }
             defer { last = rows }
@@ -231,7 +231,7 @@ public struct QueryDifferences: AsyncSequence, Sendable {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// How the answer differs, now and whenever it changes: see ``QueryDifferences``.
     ///
     /// - Parameter column: the name of the column by which rows are the same; give it `META().id` or `_id`.

@@ -13,7 +13,7 @@ import Roost
 ///
 /// A column without a value, because a document lacks the property, is `FleeceValue.undefined`.
 @dynamicMemberLookup
-public struct Row: Sendable {
+public struct ResultRow: Sendable {
     private let document: FleeceDocument
     private let columns: ColumnNames
 
@@ -57,7 +57,7 @@ public struct Row: Sendable {
         } catch {
             throw DatabaseError(
                 .decodingFailed, "A row of the answer cannot be read as a \(type). \(error.sentence)",
-                underlying: error)
+                underlyingError: error)
         }
     }
 
@@ -79,7 +79,7 @@ public struct Row: Sendable {
     }
 }
 
-extension Row: Equatable {
+extension ResultRow: Equatable {
     /// Whether both have the same values in the same columns.
     public static func == (left: Self, right: Self) -> Bool {
         (left.columns === right.columns || left.columns.keys == right.columns.keys)
@@ -87,7 +87,7 @@ extension Row: Equatable {
     }
 }
 
-extension Row: CustomStringConvertible {
+extension ResultRow: CustomStringConvertible {
     /// The row as JSON.
     public var description: String { json() }
 }
@@ -125,7 +125,7 @@ package struct SpreadRows {
     private let plainNames: Set<ByteKey>
 
     /// `nil` for a query that has nothing to spread.
-    package init?(_ query: Query) {
+    package init?(_ query: DatabaseQuery) {
         columns = query.prepared.columns
         guard columns.areStars.contains(true) else { return nil }
         isPrefixed = columns.areStars.count { $0 } > 1
@@ -133,7 +133,7 @@ package struct SpreadRows {
     }
 
     /// The names and values of a row, in order; those that have no value are not among them.
-    package func values(of row: Row) -> [(name: String, value: FleeceValue)] {
+    package func values(of row: ResultRow) -> [(name: String, value: FleeceValue)] {
         var values: [(name: String, value: FleeceValue)] = []
         for (place, isStar) in columns.areStars.enumerated() {
             let (name, value) = (columns.names[place], row[place])
@@ -151,7 +151,7 @@ package struct SpreadRows {
     }
 
     /// A row as a JSON object.
-    package func json(of row: Row) -> String {
+    package func json(of row: ResultRow) -> String {
         var writer = FleeceWriter(capacity: 256)
         writer.beginDictionary()
         for (name, value) in values(of: row) {

@@ -9,9 +9,9 @@ import Roost
 /// Rows are read some at a time, on threads of Roost's own, when they are requested; reading ends with the task.
 public struct RowStream: AsyncSequence, Sendable {
     /// A row.
-    public typealias Element = Row
+    public typealias Element = ResultRow
 
-    let query: Query
+    let query: DatabaseQuery
 
     /// An iterator over the rows as of the moment of its first call.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: Reader(query)) }
@@ -19,14 +19,14 @@ public struct RowStream: AsyncSequence, Sendable {
     /// Reads the rows. Belongs to one task.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let reader: Reader
-        private var page: ArraySlice<Row> = []
+        private var page: ArraySlice<ResultRow> = []
 
         fileprivate init(reader: Reader) { self.reader = reader }
 
         /// The next row; `nil` after the last.
         ///
-        /// - Throws: `DatabaseError`, as ``Query/fetch()``; `cancelled` when the task was cancelled.
-        public mutating func next() async throws -> Row? {
+        /// - Throws: `DatabaseError`, as ``DatabaseQuery/fetch()``; `cancelled` when the task was cancelled.
+        public mutating func next() async throws -> ResultRow? {
             if page.isEmpty { page = try await reader.page()[...] }
             return page.popFirst()
         }
@@ -35,18 +35,18 @@ public struct RowStream: AsyncSequence, Sendable {
     /// Reads pages of rows, one at a time.
     fileprivate final class Reader: @unchecked Sendable {
         // An iterator belongs to one task, and waits for each page before it asks for the next one.
-        private let query: Query
-        private var cursor: RowsCursor?
+        private let query: DatabaseQuery
+        private var cursor: RowCursor?
 
         private static let pageSize = 64
 
-        init(_ query: Query) { self.query = query }
+        init(_ query: DatabaseQuery) { self.query = query }
 
-        func page() async throws(DatabaseError) -> [Row] {
+        func page() async throws(DatabaseError) -> [ResultRow] {
             try await QueryWorkers.run(for: query.database) { [self] () throws(DatabaseError) in
                 // The cursor looks itself whether the task is cancelled.
                 if cursor == nil { cursor = try query.cursor() }
-                var rows: [Row] = []
+                var rows: [ResultRow] = []
                 while rows.count < Self.pageSize, let row = try cursor?.next() { rows.append(row) }
                 return rows
             }
@@ -54,7 +54,7 @@ public struct RowStream: AsyncSequence, Sendable {
     }
 }
 
-extension Query {
+extension DatabaseQuery {
     /// The rows, one after the other: see ``RowStream``.
     public var rows: RowStream { RowStream(query: self) }
 }

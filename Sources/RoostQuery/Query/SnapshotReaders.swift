@@ -82,7 +82,7 @@ final class SnapshotReaders: Sendable {
             return reader
         } catch {
             let failure = DatabaseError(derived: error)
-            guard failure.underlying is OverlayLimit else { throw failure }
+            guard failure.underlyingError is OverlayLimit else { throw failure }
             self.known.withLock { $0.unreadable.append(index) }
             return nil
         }

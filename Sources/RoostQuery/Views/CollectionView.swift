@@ -23,7 +23,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     ///   - start: the first key; the greatest one if `descending`.
     ///   - end: the last key.
     ///   - includesEnd: whether the key `end` belongs to the range.
-    ///   - descending: whether to go from the greatest key to the least.
+    ///   - isDescending: whether to go from the greatest key to the least.
     ///   - skip: how many rows to pass over. O(log n).
     ///   - limit: how many rows to read at most.
     ///   - includingDocuments: whether to read the rows' documents too.
@@ -31,14 +31,14 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     /// - Throws: ``ViewError``, `DatabaseError`; `DecodingError` for rows that are not of these types.
     public func rows(
         from start: Key? = nil, to end: Key? = nil, includingEnd includesEnd: Bool = true,
-        descending: Bool = false, skip: Int = 0, limit: Int = .max, includingDocuments: Bool = false,
+        isDescending: Bool = false, skip: Int = 0, limit: Int = .max, includingDocuments: Bool = false,
         at snapshot: CollectionSnapshot? = nil
     ) throws -> ViewRows<Key, Value> {
         var query = ViewQuery()
         query.start = try start.map(Self.value)
         query.end = try end.map(Self.value)
         query.includesEnd = includesEnd
-        query.descending = descending
+        query.isDescending = isDescending
         query.skip = skip
         query.limit = limit
         query.includesDocuments = includingDocuments
@@ -222,7 +222,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
 
 extension DocumentCollection {
     /// A view of this collection.
-    public func view<Key, Value>(_ view: View<Key, Value>) -> CollectionView<Key, Value> {
+    public func view<Key, Value>(_ view: MapReduceView<Key, Value>) -> CollectionView<Key, Value> {
         CollectionView(collection: self, core: view.core)
     }
 }

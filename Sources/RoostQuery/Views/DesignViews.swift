@@ -17,7 +17,7 @@ extension DocumentCollection {
     /// - Throws: ``ViewError`` with `notFound`, `invalidView` or `unsupportedLanguage`; `DatabaseError`.
     public func view(_ name: String, of design: String) throws -> CollectionView<FleeceValue, FleeceValue> {
         let id = Self.designID(design)
-        guard let document = try get(id) else {
+        guard let document = try document(id) else {
             throw ViewError(.notFound, "There is no design document \(id).")
         }
         let view = document["views"][name]
@@ -29,7 +29,8 @@ extension DocumentCollection {
 
     /// The names of the views of a design document, in byte order.
     public func viewNames(of design: String) throws -> [String] {
-        try get(Self.designID(design))?["views"].dictionary?.keys.map { ByteKey($0) }.sorted().map(\.text)
+        try document(Self.designID(design))?["views"].dictionary?.keys.map { ByteKey($0) }.sorted().map(
+            \.text)
             ?? []
     }
 

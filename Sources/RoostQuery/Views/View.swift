@@ -7,7 +7,7 @@ import RoostOrder
 /// A function that says under which keys a document is found, and the rows that it makes of all documents of a collection.
 ///
 /// ```swift
-/// let byTag = View<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
+/// let byTag = MapReduceView<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
 ///     for tag in note["tags"].array ?? .empty {
 ///         if let tag = tag.string { emit(tag, 1) }
 ///     }
@@ -17,7 +17,7 @@ import RoostOrder
 ///
 /// Rows are kept in order of their keys, beside the database, and are updated when they are read. The function has to be
 /// given again whenever the program starts, as in TouchDB; the version says whether it is still the same.
-public struct View<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
+public struct MapReduceView<Key: Codable & Sendable, Value: Codable & Sendable>: Sendable {
     let core: ViewCore
 
     /// A view whose rows are kept in the database's directory.
@@ -196,7 +196,7 @@ public struct ViewQuery: Sendable {
     /// either way. A key that is in the list twice gives its rows twice. `keys`, or `key`.
     public var keys: [FleeceValue]?
     /// Whether to go from the greatest key to the least. Default: false.
-    public var descending = false
+    public var isDescending = false
     /// How many rows, or groups, to pass over. O(log n) for rows.
     public var skip = 0
     /// How many rows, or groups, to read at most.

@@ -36,7 +36,7 @@ struct ViewReader {
 
     /// The range of rows that is requested.
     func range() throws -> KeyRange {
-        let (low, high) = query.descending ? (query.end, query.start) : (query.start, query.end)
+        let (low, high) = query.isDescending ? (query.end, query.start) : (query.start, query.end)
         if let low, let high, core.collation.compare(low, high) > 0 {
             throw ViewError(
                 .invalidParameters,
@@ -51,7 +51,7 @@ struct ViewReader {
 
     /// The documents that bound the range in its keys, or in each of several.
     private var documents: (low: String?, high: String?) {
-        query.descending ? (query.endID, query.startID) : (query.startID, query.endID)
+        query.isDescending ? (query.endID, query.startID) : (query.startID, query.endID)
     }
 
     /// How many ranges are requested: each of several keys is one.
@@ -61,7 +61,7 @@ struct ViewReader {
     /// and groups in the order of the keys either way, as in CouchDB.
     func range(_ number: Int, ofGroups: Bool = false) throws -> KeyRange {
         guard let keys = query.keys else { return try range() }
-        let key = keys[query.descending && !ofGroups ? keys.count - 1 - number : number]
+        let key = keys[query.isDescending && !ofGroups ? keys.count - 1 - number : number]
         let (low, high) = documents
         let (includesLow, includesHigh) = includedEnds
         return KeyRange(
@@ -70,7 +70,7 @@ struct ViewReader {
 
     /// Whether rows at the lower and at the upper end of a range belong to it.
     private var includedEnds: (low: Bool, high: Bool) {
-        (!query.descending || query.includesEnd, query.descending || query.includesEnd)
+        (!query.isDescending || query.includesEnd, query.isDescending || query.includesEnd)
     }
 
     // MARK: Rows
@@ -87,7 +87,7 @@ struct ViewReader {
             break
         }
         let before =
-            query.descending
+            query.isDescending
             ? range.upper.map { KeyRange(lower: $0) } : range.lower.map { KeyRange(upper: $0) }
         let count = try before.map { try index.count(in: $0) } ?? 0
         let (sum, overflow) = count.addingReportingOverflow(UInt64(query.skip))
@@ -112,7 +112,7 @@ struct ViewReader {
                 skipped -= count
                 continue
             }
-            let cursor = index.cursor(range, descending: query.descending)
+            let cursor = index.cursor(range, isDescending: query.isDescending)
             if count > 0 {
                 try cursor.skip(skipped)
                 skipped = 0
@@ -132,7 +132,7 @@ struct ViewReader {
     private func rest(after place: RowPlace?) throws -> KeyRange {
         guard let place else { return try self.range() }
         let range = try self.range(place.range)
-        return query.descending
+        return query.isDescending
             ? KeyRange(lower: range.lower, upper: Key(place.key))
             : KeyRange(lower: Key(place.key + [0]), upper: range.upper)
     }
@@ -141,7 +141,7 @@ struct ViewReader {
     /// where it does.
     func document(of row: IndexRowView, _ value: FleeceValue) throws -> Document? {
         let id = value["_id"].string ?? row.documentID.string
-        guard let text = value["_rev"].string else { return try index.collection.get(id) }
+        guard let text = value["_rev"].string else { return try index.collection.document(id) }
         // What is no revision leads to no document, like one that is not there.
         guard let revision = try? RevisionID(validating: text) else { return nil }
         return try index.collection.document(id, revision: revision)
@@ -208,7 +208,7 @@ struct ViewReader {
             while left > 0, let group = try nextGroup(in: rest, where: includes) {
                 try Task.checkCancellation()
                 rest =
-                    query.descending
+                    query.isDescending
                     ? KeyRange(lower: rest.lower, upper: max(rest.lower ?? [], group.range.lower ?? []))
                     : KeyRange(lower: group.range.upper ?? [0xFF], upper: rest.upper)
                 if skipped > 0 {
@@ -254,7 +254,7 @@ struct ViewReader {
     private var isGroupedForwards: Bool {
         switch query.grouping {
         case .all, .level(0): false
-        case .exact, .level: !query.descending
+        case .exact, .level: !query.isDescending
         }
     }
 
@@ -267,7 +267,7 @@ struct ViewReader {
         case .all, .level(0):
             return try index.count(in: range) > 0 ? (nil, range) : nil
         case .exact, .level:
-            let cursor = index.cursor(range, descending: query.descending)
+            let cursor = index.cursor(range, isDescending: query.isDescending)
             defer { extendLifetime(cursor) }
             repeat {
                 try Task.checkCancellation()

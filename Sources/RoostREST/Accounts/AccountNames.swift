@@ -62,7 +62,7 @@ enum AccountNames {
 ///
 /// Notes are hints: a name counts while its account exists, so nothing has to be removed.
 struct AccountNameRegister {
-    let batch: WriteBatch
+    let batch: WriteTransaction
     let collection: DocumentCollection
 
     private static let end: UInt8 = 0xFF
@@ -76,7 +76,7 @@ struct AccountNameRegister {
     func claim(_ name: String) throws -> String? {
         try catchUp()
         let others = try names(like: name).filter { !$0.isIdentical(to: name) }
-        for other in others where try batch.get(UsersDatabase.prefix + other, in: collection) != nil {
+        for other in others where try batch.document(UsersDatabase.prefix + other, in: collection) != nil {
             return other
         }
         try note(name)

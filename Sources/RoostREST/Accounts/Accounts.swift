@@ -321,7 +321,7 @@ final class Accounts: Sendable {
         let id = UsersDatabase.prefix + name
         do {
             guard id.utf8.count <= DocumentID.maximumLength else { return nil }
-            return try databases.database("_users")?.defaultCollection.get(id)
+            return try databases.database("_users")?.defaultCollection.document(id)
         } catch {
             // Not 401, which says that there is no such account.
             let failure = HTTPFailure(error)

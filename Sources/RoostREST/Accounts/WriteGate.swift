@@ -49,7 +49,7 @@ struct WriteGate: Sendable {
     }
 
     /// - Throws: 401, 403, 404 or 409 for a revision that may not be stored.
-    func admit(_ revision: Revision, in batch: WriteBatch) throws {
+    func admit(_ revision: Revision, in batch: WriteTransaction) throws {
         try requireDesigner(revision.id)
         switch name.base {
         case "_users": try UsersDatabase.admit(revision, of: user, in: collection, batch, accounts)
@@ -91,8 +91,8 @@ enum UsersDatabase {
     /// - Parameter parents: As ``WriteGate/Revision/parents``.
     /// - Throws: 403 `forbidden` for a document that breaks a rule, 404, 409; 503 when too many passwords wait.
     static func prepare(
-        _ document: IncomingDocument, id: String, parents: [RevisionID], isEdit: Bool, _ gate: WriteGate
-    ) async throws -> IncomingDocument {
+        _ document: RequestDocument, id: String, parents: [RevisionID], isEdit: Bool, _ gate: WriteGate
+    ) async throws -> RequestDocument {
         try requireOwn(gate.user, id)
         guard !id.begins(with: "_") else { return document }
         let value = document.properties.root["password"]
@@ -123,10 +123,10 @@ enum UsersDatabase {
     static func setPassword(_ password: String, of name: String, in context: RequestContext) async throws {
         let served = try Routes.open(try DatabaseName("_users"), context)
         let id = prefix + name
-        let old = try served.collection.get(id)
+        let old = try served.collection.document(id)
         let empty = try FleeceText.parse(
             JSON.object([("name", .string(name)), ("type", "user"), ("roles", [])]).bytes)
-        let account = try old.map { IncomingDocument(copying: $0) } ?? IncomingDocument(empty.root)
+        let account = try old.map { RequestDocument(copying: $0) } ?? RequestDocument(empty.root)
         let target = DatabaseContext(context: context, served: served, security: .standard)
         _ = try await DocumentSaving(target).saveAlone(
             try account.replacing([], with: [("password", .string(password))]), id: id, base: old?.revision)
@@ -137,7 +137,7 @@ enum UsersDatabase {
     /// - Throws: 403, 404 or 409 for a revision that may not be stored: see ``WriteGate``.
     static func admit(
         _ revision: WriteGate.Revision, of user: UserContext, in collection: DocumentCollection,
-        _ batch: WriteBatch, _ accounts: Accounts
+        _ batch: WriteTransaction, _ accounts: Accounts
     ) throws {
         try requireOwn(user, revision.id)
         guard !revision.id.begins(with: "_") else { return }
@@ -150,7 +150,7 @@ enum UsersDatabase {
         }
         guard !revision.isDeleted else { return }
         let name = try checkShape(properties, id: revision.id)
-        let old = try batch.get(revision.id, in: collection)
+        let old = try batch.document(revision.id, in: collection)
         guard user.isAdmin || old.map({ sameTexts($0["roles"], properties["roles"]) }) == true else {
             throw HTTPFailure.forbidden("Only _admin may set roles")
         }

@@ -84,7 +84,9 @@ enum ChangeFilter: Sendable {
         _ name: String, _ target: DatabaseContext, _ body: [UInt8]?
     ) throws -> ChangeFilter {
         let parts = name.split(separator: "/").map(String.init)
-        guard let design = try target.collection.get("_design/\(parts[0])") else { throw HTTPFailure.missing }
+        guard let design = try target.collection.document("_design/\(parts[0])") else {
+            throw HTTPFailure.missing
+        }
         guard design["filters"][parts[1]].exists else {
             throw HTTPFailure(404, "not_found", "missing json key: \(parts[1])")
         }

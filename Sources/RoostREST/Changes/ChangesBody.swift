@@ -60,7 +60,7 @@ actor ChangesBody: BodyStream {
         self.work = work
         self.query = query
         self.last = last
-        place = query.descending ? last + 1 : query.since
+        place = query.isDescending ? last + 1 : query.since
         left = query.limit
         lastRow = clock.now
         lastPiece = lastRow
@@ -119,7 +119,7 @@ actor ChangesBody: BodyStream {
         alarm.reset()
         access = access ?? lease.whenChanged { alarm.ring() }
         guard let seen else {
-            listening = (nil, try served.collection.wakeOnChange { alarm.ring() })
+            listening = (nil, try served.collection.onNextChange { alarm.ring() })
             return
         }
         guard listening?.channels != seen.channels else { return }
@@ -140,7 +140,7 @@ actor ChangesBody: BodyStream {
 
     /// The feed's end, where it has come.
     private func endIfDone() throws -> [UInt8]? {
-        guard !query.descending else { return left == 0 || isAtBeginning ? try ending() : nil }
+        guard !query.isDescending else { return left == 0 || isAtBeginning ? try ending() : nil }
         let isDone =
             switch query.feed {
             case .normal: left == 0 || seen?.isAtEnd ?? (place >= last)
@@ -155,10 +155,10 @@ actor ChangesBody: BodyStream {
         phase = .over
         // Each event names its sequence, and one that is no change would be taken for one.
         guard query.feed != .eventSource else { return nil }
-        let token = seen?.lastToken ?? served.token(query.descending ? last : place)
+        let token = seen?.lastToken ?? served.token(query.isDescending ? last : place)
         var end = "\"last_seq\":\"\(token)\""
         if case nil = seen {
-            let pending = query.descending ? 0 : try served.collection.snapshot().changeCount(since: place)
+            let pending = query.isDescending ? 0 : try served.collection.snapshot().changeCount(since: place)
             end += ",\"pending\":\(pending)"
         }
         switch query.feed {
@@ -204,11 +204,11 @@ actor ChangesBody: BodyStream {
         while left > 0, bytes.count < Self.pieceSize, looked < Self.pageSize {
             guard let change = try cursor.next() else {
                 hasReadAll = true
-                isAtBeginning = query.descending
-                if !query.descending { place = max(place, isNormal ? last : snapshot.lastSequence) }
+                isAtBeginning = query.isDescending
+                if !query.isDescending { place = max(place, isNormal ? last : snapshot.lastSequence) }
                 break
             }
-            if isNormal, !query.descending, change.sequence > last {
+            if isNormal, !query.isDescending, change.sequence > last {
                 place = last
                 break
             }
@@ -229,7 +229,7 @@ actor ChangesBody: BodyStream {
     private static func cursor(
         _ snapshot: CollectionSnapshot, _ query: ChangesQuery, _ place: UInt64
     ) throws -> ChangeCursor {
-        query.descending
+        query.isDescending
             ? try snapshot.changeCursor(before: place) : try snapshot.changeCursor(since: place)
     }
 
@@ -261,7 +261,7 @@ actor ChangesBody: BodyStream {
 
     /// The leaves of a change that belong to the feed, of which some at a time are in memory.
     private static func leaves(
-        _ change: Change, _ filter: ChangeFilter, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ filter: ChangeFilter, _ snapshot: CollectionSnapshot
     ) throws -> [RevisionID] {
         guard let document = try snapshot.documentRevisions(change.id) else { return [] }
         var (chosen, asked): ([RevisionID], [Document]) = ([], [])
@@ -283,7 +283,8 @@ actor ChangesBody: BodyStream {
 
     /// The revisions of a change that belong to the feed, the winner first; none where it doesn't.
     private static func revisions(
-        _ change: Change, _ query: ChangesQuery, _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ query: ChangesQuery, _ cursor: ChangeCursor,
+        _ snapshot: CollectionSnapshot
     ) throws -> [RevisionID] {
         if query.filter.readsDocuments {
             if query.allLeaves, change.hasSeveralLeaves {
@@ -313,7 +314,8 @@ actor ChangesBody: BodyStream {
     }
 
     private func row(
-        _ change: Change, _ revisions: [RevisionID], _ cursor: ChangeCursor, _ snapshot: CollectionSnapshot
+        _ change: DocumentChange, _ revisions: [RevisionID], _ cursor: ChangeCursor,
+        _ snapshot: CollectionSnapshot
     ) throws -> JSON {
         let tellsSequence = count % query.sequenceInterval == 0
         var members: [(String, JSON)] = [

@@ -58,7 +58,7 @@ struct ChangesQuery: Sendable {
     /// The sequence after which changes are sent.
     let since: UInt64
     let limit: Int
-    let descending: Bool
+    let isDescending: Bool
     /// Whether every leaf is listed, not only the winner.
     let allLeaves: Bool
     let includesDocuments: Bool
@@ -91,7 +91,7 @@ struct ChangesQuery: Sendable {
     }
 
     /// The feed that a query requests.
-    static func feed(_ query: Query) throws -> Feed {
+    static func feed(_ query: RequestQuery) throws -> Feed {
         switch query["feed"] {
         case nil, "normal": return .normal
         case "longpoll": return .longpoll
@@ -113,7 +113,7 @@ struct FeedTiming: Sendable {
 
     private static let longestTimeout = 60_000
 
-    init(_ query: Query) throws {
+    init(_ query: RequestQuery) throws {
         timeout = min(try query.count("timeout") ?? Self.longestTimeout, Self.longestTimeout)
         switch query["heartbeat"] {
         case nil, "false": heartbeat = nil

@@ -39,7 +39,7 @@ actor DatabaseUpdatesBody: BodyStream {
         }
     }
 
-    private init(_ query: Query, _ updates: DatabaseUpdates, epoch: String) throws {
+    private init(_ query: RequestQuery, _ updates: DatabaseUpdates, epoch: String) throws {
         self.updates = updates
         self.epoch = epoch
         feed = try ChangesQuery.feed(query)
@@ -249,7 +249,7 @@ final class UpdateWatch: Sendable {
                 self.listen(to: collection)
             }
         }
-        guard let token = try? collection.wakeOnChange(wake),
+        guard let token = try? collection.onNextChange(wake),
             let sequence = try? collection.snapshot().lastSequence
         else { return }
         // Read after asking, so that no commit slips in between.

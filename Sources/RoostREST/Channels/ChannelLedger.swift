@@ -2,7 +2,7 @@ import Roost
 
 /// Keeps the channels' records in the write that changes a document, so that they are what the documents are after a crash, too.
 struct ChannelLedger {
-    let batch: WriteBatch
+    let batch: WriteTransaction
     let collection: DocumentCollection
     /// Where records wait until they are written, if they are to.
     var held: HeldRecords?
@@ -257,7 +257,7 @@ extension Principal {
 /// document's turn comes, and those of users and roles, until the write ends. A write of thousands of conflicts of one document, or of
 /// thousands of documents that let one user in, would take quadratic time if it wrote the whole record for each.
 final class HeldRecords {
-    private let batch: WriteBatch
+    private let batch: WriteTransaction
     private let collection: DocumentCollection
     private var document: (id: ByteKey, record: RoutedDocument)?
     /// Those of users and roles, by their keys.
@@ -266,7 +266,7 @@ final class HeldRecords {
     /// The number of changes that took something from a user.
     private(set) var withdrawals = 0
 
-    init(_ batch: WriteBatch, _ collection: DocumentCollection) {
+    init(_ batch: WriteTransaction, _ collection: DocumentCollection) {
         self.batch = batch
         self.collection = collection
     }

@@ -124,7 +124,7 @@ final class ChannelRouting: Sendable {
                     start: start, now: served.database.now, position: position, end: snapshot.lastSequence))
             position = try withdrawPurged(served, snapshot, position)
             let cursor = try snapshot.changeCursor(since: position.sequence)
-            var page: [Change] = []
+            var page: [DocumentChange] = []
             while page.count < Self.pageSize, let change = try cursor.next() { page.append(change) }
             guard let last = page.last else {
                 if position.isNarrowed { break }
@@ -167,7 +167,7 @@ final class ChannelRouting: Sendable {
     /// Keeps the place that was come to, in one commit with what `change` does.
     private func keep(
         _ position: RoutingPosition, in served: ServedDatabase,
-        with change: (WriteBatch) throws -> Void = { _ in }
+        with change: (WriteTransaction) throws -> Void = { _ in }
     ) throws {
         let collection = served.collection
         try served.database.write { batch in
@@ -182,7 +182,7 @@ final class ChannelRouting: Sendable {
 
     /// What becomes of a document's leaves that this version of the function has not decided on; `nil` where it has on all of them.
     private func decide(
-        _ served: ServedDatabase, _ snapshot: CollectionSnapshot, _ change: Change, isNarrowing: Bool
+        _ served: ServedDatabase, _ snapshot: CollectionSnapshot, _ change: DocumentChange, isNarrowing: Bool
     ) throws -> (id: String, leaves: [RevisionID], decided: [RevisionID: Routing])? {
         let id = change.id
         let record = try RoutedDocument(record: snapshot.annotation(ChannelKey.document(id)))
@@ -286,7 +286,7 @@ final class ChannelRouting: Sendable {
             for record in records {
                 guard let entry = try ChannelEntry(record: record) else { continue }
                 last = entry.sequence
-                if try snapshot.getIncludingDeleted(entry.id) == nil { ids.append(entry.id) }
+                if try snapshot.document(entry.id, includingDeleted: true) == nil { ids.append(entry.id) }
             }
             if records.isEmpty { return ids }
         }

@@ -87,7 +87,7 @@ final class ChannelWatch: Sendable {
         let alarm = ChangeAlarm()
         while !Task.isCancelled {
             // Asked for first, so that no commit slips in between looking and waiting. Of a database that is closed nothing more comes.
-            guard let registration = try? served.collection.wakeOnChange({ alarm.ring() }) else {
+            guard let registration = try? served.collection.onNextChange({ alarm.ring() }) else {
                 wake(nil)
                 return state.withLock { if !Task.isCancelled { $0.task = nil } }
             }

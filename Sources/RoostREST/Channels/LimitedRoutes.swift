@@ -47,7 +47,7 @@ enum LimitedRoutes {
     }
 
     /// - Throws: 403 for an order that has no places.
-    static func checkChanges(_ query: Query) throws {
+    static func checkChanges(_ query: RequestQuery) throws {
         if try query.flag("descending") { throw refusal }
     }
 }

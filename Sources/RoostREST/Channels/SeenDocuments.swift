@@ -20,7 +20,7 @@ struct SeenDocuments {
             read = keys.map { ByteKey(String(decoding: $0, as: UTF8.self)) }[...]
             hasEnded = keys.count < count
             guard let last = read.last?.text else { return }
-            if rest.descending {
+            if rest.isDescending {
                 rest.to = last
                 rest.includesEnd = false
             } else {
@@ -45,7 +45,7 @@ struct SeenDocuments {
 
     init(_ range: DocumentSelection, _ access: ChannelAccess, _ visibility: Visibility) throws {
         self.visibility = visibility
-        isDescending = range.descending
+        isDescending = range.isDescending
         if let from = range.from, let to = range.to, range.includesEnd, from.utf8.elementsEqual(to.utf8) {
             ids = range.contains(from) ? [ByteKey(from)] : []
             cursor = nil
@@ -61,7 +61,7 @@ struct SeenDocuments {
     mutating func next() throws -> Document? {
         while let change = try cursor?.nextChange() {
             if try visibility.sees(change.id, change.revision) {
-                return try visibility.snapshot.get(change.id)
+                return try visibility.snapshot.document(change.id)
             }
         }
         repeat {

@@ -56,7 +56,8 @@ struct Visibility: Sendable {
     /// The document's winner, also where that is a tombstone; `nil` where it is absent or not seen.
     func winner(_ id: String) throws -> Document? {
         let look = try look(at: id)
-        guard !look.isHidden, let winner = try snapshot.getIncludingDeleted(id), look.sees(winner.revision)
+        guard !look.isHidden, let winner = try snapshot.document(id, includingDeleted: true),
+            look.sees(winner.revision)
         else { return nil }
         return winner
     }

@@ -185,7 +185,7 @@ actor ChangesSender {
         alarm.reset()
         access = access ?? collection.lease.whenChanged { alarm.ring() }
         guard let feed, let watch else {
-            listening = (nil, try target.collection.wakeOnChange { alarm.ring() })
+            listening = (nil, try target.collection.onNextChange { alarm.ring() })
             return
         }
         guard listening?.channels != feed.channels else { return }

@@ -223,7 +223,7 @@ actor CouchbaseLiteSession {
         _ client: String, _ target: DatabaseContext
     ) throws -> (revision: String, json: [UInt8])? {
         guard let name = try checkpointName(client, target),
-            let document = try target.collection.local(name)
+            let document = try target.collection.localDocument(name)
         else { return nil }
         return ("\(document.revision)-cc", Array(document.json().utf8))
     }
@@ -255,7 +255,7 @@ actor CouchbaseLiteSession {
         }
         let (collection, json) = (target.collection, document.root.json())
         let revision = try await target.served.database.write(for: target.context.work.owner) { batch in
-            try batch.saveLocal(json: json, name: name, in: collection, expecting: expected).revision
+            try batch.saveLocalDocument(json: json, name: name, in: collection, expecting: expected).revision
         }
         return .message(BLIPMessage(["rev": "\(revision)-cc"]))
     }

@@ -32,7 +32,7 @@ struct PushedRevision: Sendable {
             request.body, limit: target.context.router.options.longestJSON, length: nil)
         let body = try await target.context.parse(text)
         target.context.memory.release(text.count)
-        var document = try IncomingDocument(
+        var document = try RequestDocument(
             body.root, history: lineage, isDeleted: properties.flag("deleted"))
         let saving = DocumentSaving(target)
         document = try await saving.prepare(document, id: id, base: nil, isEdit: false)
@@ -58,7 +58,7 @@ struct PushedRevision: Sendable {
     /// Gets the content that a revision names and that the database does not have, or that the client has not shown to have.
     ///
     /// - Returns: What the client has sent, which goes unless the document that names it is saved.
-    private func obtainBlobs(_ document: inout IncomingDocument, _ id: String) async throws -> [Blob] {
+    private func obtainBlobs(_ document: inout RequestDocument, _ id: String) async throws -> [Blob] {
         let references = BlobReferences(document.properties.root)
         document.detachAll { references.isRepeated($0, $1) }
         let stubs = document.attachments.filter {

@@ -200,7 +200,7 @@ public final class DatabaseDirectory: Sendable {
     }
 
     /// Closes all databases, for whoever is using them too, and opens none any more: at the end of a server, after
-    /// `Server.stop()`. Each notes in its file that it was closed. A second time it does nothing.
+    /// `HTTPServer.stop()`. Each notes in its file that it was closed. A second time it does nothing.
     ///
     /// - Throws: The first error of a database, after all were closed.
     public func close() throws(DatabaseError) {
@@ -318,7 +318,7 @@ public final class DatabaseDirectory: Sendable {
             let refusal = error
             guard refusal.code == .permissionDenied else { throw refusal }
             var readOnly = options.database
-            (readOnly.readOnly, readOnly.createIfMissing) = (true, false)
+            (readOnly.isReadOnly, readOnly.createsIfMissing) = (true, false)
             do {
                 return try Database.open(path, options: readOnly)
             } catch {

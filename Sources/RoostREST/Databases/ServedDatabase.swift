@@ -33,7 +33,7 @@ struct ServedDatabase: Sendable {
         guard let database = try databases.open(name, creating: creating) else { return nil }
         guard let place = name.collection else { return try database.defaultCollection }
         do throws(DatabaseError) {
-            return try database.collection(place.name, scope: place.scope, createIfMissing: creating)
+            return try database.collection(place.name, scope: place.scope, createsIfMissing: creating)
         } catch {
             guard error.code == .notFound || error.code == .invalidName else { throw error }
             return nil

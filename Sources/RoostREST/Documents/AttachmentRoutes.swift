@@ -70,9 +70,9 @@ enum AttachmentRoutes {
     private static func put(
         _ target: DatabaseContext, _ id: String, _ name: String
     ) async throws -> HTTPResponse {
-        try IncomingDocument.checkAttachmentName(name)
+        try RequestDocument.checkAttachmentName(name)
         let context = target.context
-        let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
+        let base = try RequestDocument(FleeceDocument(json: "{}").root).base(context)
         // Asked before the content is read, and again within the write.
         if base == nil, try isSeen(target, id) { throw HTTPFailure.conflict }
         let isCompressed = context.headers["Content-Encoding"]?.lowercased() == "gzip"
@@ -98,7 +98,7 @@ enum AttachmentRoutes {
         _ target: DatabaseContext, _ id: String, _ name: String
     ) async throws -> HTTPResponse {
         let context = target.context
-        guard let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context) else {
+        guard let base = try RequestDocument(FleeceDocument(json: "{}").root).base(context) else {
             let visibility = try target.visibility(of: try target.collection.snapshot())
             guard let document = try visibility.live(id), document.attachments[name] != nil
             else { throw HTTPFailure.noAttachment }
@@ -113,18 +113,18 @@ enum AttachmentRoutes {
     /// Saves the document again with other attachments; makes it where there is none.
     private static func edit(
         _ target: DatabaseContext, _ id: String, _ base: RevisionID?,
-        _ change: @escaping @Sendable (inout IncomingDocument) throws -> Void
+        _ change: @escaping @Sendable (inout RequestDocument) throws -> Void
     ) async throws -> RevisionID {
         let saving = DocumentSaving(target)
-        var document: IncomingDocument
+        var document: RequestDocument
         if let base {
             let visibility = try target.visibility(of: try target.collection.snapshot())
             guard let old = try visibility.document(id, revision: base) else {
                 throw HTTPFailure(409, "not_found", "missing_rev")
             }
-            document = IncomingDocument(copying: old)
+            document = RequestDocument(copying: old)
         } else {
-            document = try IncomingDocument(FleeceDocument(json: "{}").root)
+            document = try RequestDocument(FleeceDocument(json: "{}").root)
         }
         try change(&document)
         return try await saving.saveAlone(document, id: id, base: base)

@@ -30,7 +30,7 @@ enum BulkDocuments {
                 return .badRequest("att_since value must be array of revs.")
             }
             do {
-                try IncomingDocument.checkID(id)
+                try RequestDocument.checkID(id)
                 return nil
             } catch {
                 return HTTPFailure(error)

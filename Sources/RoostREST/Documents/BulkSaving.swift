@@ -14,7 +14,7 @@ actor BulkSaving: BodyStream {
         /// Its place in the body.
         let index: Int
         let id: String
-        var document: IncomingDocument
+        var document: RequestDocument
         /// What came of asking whether it may be saved.
         var judgement: Result<Judgement, HTTPFailure>
     }
@@ -220,7 +220,7 @@ actor BulkSaving: BodyStream {
 
     private enum Parsed {
         case local(String, FleeceDocument)
-        case ordinary(String, IncomingDocument)
+        case ordinary(String, RequestDocument)
         /// What a replicator brings and nothing here can hold, such as one that is nested too deeply. It holds up none of the others.
         case unreadable(Outcome)
     }
@@ -237,14 +237,14 @@ actor BulkSaving: BodyStream {
                 .failed(id, rest["_rev"].string, DocumentSaving.failure(ofInserting: error)))
         }
         if let name = value.root["_id"].string?.removing(prefix: "_local/") { return .local(name, value) }
-        let document = try IncomingDocument(value.root)
+        let document = try RequestDocument(value.root)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
-        try IncomingDocument.checkID(id)
+        try RequestDocument.checkID(id)
         if !newEdits { try document.requireRevision() }
         return .ordinary(id, document)
     }
 
-    private func prepared(_ index: Int, _ id: String, _ document: IncomingDocument) async -> Item? {
+    private func prepared(_ index: Int, _ id: String, _ document: RequestDocument) async -> Item? {
         do {
             let document = try await saving.prepare(
                 document, id: id, base: document.revision, isEdit: newEdits)
@@ -318,7 +318,7 @@ actor BulkSaving: BodyStream {
     ///
     /// - Returns: What became of those that were dealt with, the first of them; `nil` for one that has to be judged once more.
     private static func write(
-        _ items: ArraySlice<Item>, newEdits: Bool, _ saving: DocumentSaving, _ batch: WriteBatch
+        _ items: ArraySlice<Item>, newEdits: Bool, _ saving: DocumentSaving, _ batch: WriteTransaction
     ) throws -> [Outcome?] {
         try JudgedWrite.run(batch, saving) { write in
             let end = ContinuousClock.now + longestWrite

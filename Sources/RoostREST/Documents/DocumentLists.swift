@@ -16,16 +16,16 @@ enum DocumentLists {
         let tellsSequence: Bool
 
         /// - Parameter memory: Where what is sent of attachments is reserved.
-        init(_ query: Query, prefix: String?, keys: [FleeceValue]?, _ memory: RequestMemory) throws {
+        init(_ query: RequestQuery, prefix: String?, keys: [FleeceValue]?, _ memory: RequestMemory) throws {
             var range = DocumentSelection(prefix: prefix)
-            range.descending = try query.flag("descending")
+            range.isDescending = try query.flag("descending")
             let start = try query.json("startkey", "start_key")?.root
             let end = try query.json("endkey", "end_key")?.root
             let inclusive = try query.flag("inclusive_end", default: true)
-            let (low, high) = range.descending ? (end, start) : (start, end)
+            let (low, high) = range.isDescending ? (end, start) : (start, end)
             if let low { range.from = Self.bound(low) }
             if let high { range.to = Self.bound(high) }
-            if range.descending {
+            if range.isDescending {
                 // The lower end is left out by beginning right after it.
                 if !inclusive, let from = range.from { range.from = from + "\u{0}" }
             } else {
@@ -72,7 +72,7 @@ enum DocumentLists {
             guard case .none = keys else { return (total, nil) }
             var others = DocumentSelection()
             others.includesEnd = false
-            if range.descending {
+            if range.isDescending {
                 others.from = range.to.map { $0 + "\u{0}" } ?? range.prefix.map { $0 + "\u{10FFFF}" }
             } else {
                 others.to = range.from ?? range.prefix
@@ -122,7 +122,7 @@ enum DocumentLists {
     }
 
     private static func selection(
-        _ target: DatabaseContext, _ kind: String, _ query: Query, _ keys: [FleeceValue]?
+        _ target: DatabaseContext, _ kind: String, _ query: RequestQuery, _ keys: [FleeceValue]?
     ) throws -> Selection {
         try Selection(
             query, prefix: kind == "_design_docs" ? "_design/" : nil, keys: keys, target.context.memory)
@@ -188,7 +188,7 @@ enum DocumentLists {
             self.served = served
             self.selection = selection
             if let keys = selection.keys {
-                let ordered = selection.range.descending ? Array(keys.reversed()) : keys
+                let ordered = selection.range.isDescending ? Array(keys.reversed()) : keys
                 self.keys = ordered.dropFirst(selection.skip).prefix(selection.limit)
                 cursor = nil
             } else if let access = visibility.access {
@@ -299,7 +299,7 @@ enum DocumentLists {
             (skip, limit) = (selection.skip, selection.limit)
             let keys = selection.keys?.map { $0.string ?? "" }
             hasReadAll = keys != nil
-            read = (range.descending ? keys?.reversed() : keys)?[...] ?? []
+            read = (range.isDescending ? keys?.reversed() : keys)?[...] ?? []
         }
 
         mutating func next() throws -> String? {
@@ -314,10 +314,11 @@ enum DocumentLists {
                 }
                 guard !hasReadAll else { return nil }
                 try Task.checkCancellation()
-                read = try snapshot.localNames(in: range, limit: Self.pageSize).map { prefix + $0 }[...]
+                read = try snapshot.localDocumentNames(in: range, limit: Self.pageSize).map { prefix + $0 }[
+                    ...]
                 hasReadAll = read.count < Self.pageSize
                 guard let last = read.last else { return nil }
-                if range.descending {
+                if range.isDescending {
                     (range.to, range.includesEnd) = (last, false)
                 } else {
                     range.from = last + "\u{0}"
@@ -358,7 +359,7 @@ enum DocumentLists {
         _ id: String, _ snapshot: CollectionSnapshot, _ selection: Selection
     ) throws -> JSON {
         let name = id.removing(prefix: prefix) ?? ""
-        guard !name.isEmpty, let document = try snapshot.local(name) else {
+        guard !name.isEmpty, let document = try snapshot.localDocument(name) else {
             return ["key": .string(id), "error": "not_found"]
         }
         var members: [(String, JSON)] = [

@@ -57,7 +57,7 @@ enum DocumentReading {
     ///
     /// - Throws: 404.
     static func document(
-        _ id: String, _ query: Query, _ visibility: Visibility
+        _ id: String, _ query: RequestQuery, _ visibility: Visibility
     ) throws -> Document {
         guard let text = query["rev"] else {
             guard let document = try visibility.winner(id) else { throw HTTPFailure.missing }
@@ -219,7 +219,7 @@ struct DocumentText: Sendable {
     private static let uncounted = 16 << 10
 
     /// The parts that a query requests.
-    init(_ query: Query, _ memory: RequestMemory) throws {
+    init(_ query: RequestQuery, _ memory: RequestMemory) throws {
         self.memory = memory
         let meta = try query.flag("meta")
         revisions = try query.flag("revs")

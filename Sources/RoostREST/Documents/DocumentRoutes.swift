@@ -22,11 +22,11 @@ enum DocumentRoutes {
 
     private static func put(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        var document: IncomingDocument
+        var document: RequestDocument
         if let type = MediaType(context.headers["Content-Type"]), type.essence == "multipart/related" {
             document = try await MultipartDocument.read(try context.body, type, target)
         } else {
-            document = try IncomingDocument(try await context.uncheckedJSON(perValue: bytesPerValue).root)
+            document = try RequestDocument(try await context.uncheckedJSON(perValue: bytesPerValue).root)
         }
         // What the body says of the ID does not count, as in CouchDB: clients send only the last part of a design document's.
         let saving = DocumentSaving(target)
@@ -50,7 +50,7 @@ enum DocumentRoutes {
         if let name = value["_id"].string?.removing(prefix: "_local/") {
             return try await LocalRoutes.save(target, name, value)
         }
-        let document = try IncomingDocument(value)
+        let document = try RequestDocument(value)
         let id = document.id ?? RandomText.hexadecimal(bytes: 16)
         let revision = try await DocumentSaving(target).saveAlone(document, id: id, base: document.revision)
         return isBatch(target) ? accepted(target, id) : saved(target, id, revision, status: 201)
@@ -58,12 +58,12 @@ enum DocumentRoutes {
 
     private static func delete(_ target: DatabaseContext, _ id: String) async throws -> HTTPResponse {
         let context = target.context
-        let base = try IncomingDocument(FleeceDocument(json: "{}").root).base(context)
+        let base = try RequestDocument(FleeceDocument(json: "{}").root).base(context)
         let visibility = try target.visibility(of: try target.collection.snapshot())
         guard let present = try visibility.winningRevision(id) else { throw HTTPFailure.missing }
         if present.isDeleted { throw HTTPFailure.deleted }
         guard let base else { throw HTTPFailure.conflict }
-        let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
+        let tombstone = try RequestDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
         let revision = try await DocumentSaving(target).saveAlone(tombstone, id: id, base: base)
         return saved(target, id, revision, status: 200)
     }
@@ -84,7 +84,7 @@ enum DocumentRoutes {
         let source = try DocumentReading.document(
             id, context.query, try target.visibility(of: try target.collection.snapshot()))
         let revision = try await DocumentSaving(target).saveAlone(
-            IncomingDocument(copying: source), id: other, base: base)
+            RequestDocument(copying: source), id: other, base: base)
         return saved(target, other, revision, status: 201)
     }
 
@@ -129,7 +129,7 @@ enum LocalRoutes {
             return answer(context, name, 0, status: 200)
         case "COPY": throw HTTPFailure.notImplemented("COPY of a local document")
         default:
-            guard let document = try target.collection.local(try target.localName(name)) else {
+            guard let document = try target.collection.localDocument(try target.localName(name)) else {
                 throw HTTPFailure.missing
             }
             return try context.answer(.text(text(document, name)), tag: "\"0-\(document.revision)\"")
@@ -178,15 +178,16 @@ enum LocalRoutes {
         writer.endDictionary()
         let json = FleeceDocument(trusting: try writer.finish()).root.json()
         return try await served.database.write { batch in
-            try batch.saveLocal(json: json, name: name, in: served.collection, expecting: base).revision
+            try batch.saveLocalDocument(json: json, name: name, in: served.collection, expecting: base)
+                .revision
         }
     }
 
     private static func delete(_ served: ServedDatabase, _ name: String, _ base: UInt64) async throws {
         let wasThere = try await served.database.write { batch in
-            guard try served.collection.local(name) != nil else { return false }
+            guard try served.collection.localDocument(name) != nil else { return false }
             guard base > 0 else { throw HTTPFailure.conflict }
-            return try batch.deleteLocal(name, in: served.collection, expecting: base)
+            return try batch.deleteLocalDocument(name, in: served.collection, expecting: base)
         }
         if !wasThere { throw HTTPFailure.missing }
     }

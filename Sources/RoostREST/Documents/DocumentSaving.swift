@@ -55,8 +55,8 @@ struct DocumentSaving: Sendable {
     ///   - base: The revision that an edit is based on.
     ///   - isEdit: Whether it was edited here, and is not brought by a replicator: others have it then already.
     nonisolated(nonsending) func prepare(
-        _ document: IncomingDocument, id: String, base: RevisionID?, isEdit: Bool
-    ) async throws -> IncomingDocument {
+        _ document: RequestDocument, id: String, base: RevisionID?, isEdit: Bool
+    ) async throws -> RequestDocument {
         if isEdit, gate.mayDesign, id.begins(with: "_design/"), !document.isDeleted {
             try await compile(document)
         }
@@ -66,7 +66,7 @@ struct DocumentSaving: Sendable {
     }
 
     /// - Throws: 400 for a design document with a function that does not compile, so that a mistake shows when it is saved.
-    private func compile(_ document: IncomingDocument) async throws {
+    private func compile(_ document: RequestDocument) async throws {
         let design = document.properties
         guard let language = router.hooks.language(of: design.root) else { return }
         do {
@@ -82,8 +82,8 @@ struct DocumentSaving: Sendable {
     ///
     /// - Throws: 413 for content that is longer than an attachment may be.
     nonisolated(nonsending) func storeInline(
-        _ document: IncomingDocument
-    ) async throws -> IncomingDocument {
+        _ document: RequestDocument
+    ) async throws -> RequestDocument {
         // Counted as it is sent, in base64.
         let room = document.attachments.reduce(0) { room, attachment in
             guard document.contents[attachment.name] == nil else { return room }
@@ -115,7 +115,7 @@ struct DocumentSaving: Sendable {
     /// - Returns: The new revision.
     /// - Throws: ``OutdatedJudgement`` where it has to be judged once more.
     func save(
-        _ document: IncomingDocument, id: String, base: RevisionID?, _ judgement: Judgement,
+        _ document: RequestDocument, id: String, base: RevisionID?, _ judgement: Judgement,
         in write: JudgedWrite
     ) throws -> RevisionID {
         guard !document.namesUnknownRevision else { throw HTTPFailure.conflict }
@@ -139,7 +139,7 @@ struct DocumentSaving: Sendable {
     /// - Throws: 409 where it must and does not; 403 also for what can't be stored, for every user: a replicator skips it, and would retry anything else for ever;
     ///   ``OutdatedJudgement`` where it has to be judged once more.
     func insert(
-        _ document: IncomingDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
+        _ document: RequestDocument, id: String, _ judgement: Judgement, replacesWinner: Bool = false,
         in write: JudgedWrite
     ) throws {
         let revision = try document.requireRevision()
@@ -189,14 +189,14 @@ struct DocumentSaving: Sendable {
 
     /// Runs one write that saves `document` alone.
     func saveAlone(
-        _ document: IncomingDocument, id: String, base: RevisionID?
+        _ document: RequestDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: base, isEdit: true)
         return try await writePrepared(document, id: id, base: base)
     }
 
     /// Runs one write that inserts `document` alone.
-    func insertAlone(_ document: IncomingDocument, id: String) async throws -> RevisionID {
+    func insertAlone(_ document: RequestDocument, id: String) async throws -> RevisionID {
         let document = try await prepare(document, id: id, base: nil, isEdit: false)
         try await insertPrepared(document, id: id)
         return try document.requireRevision()
@@ -206,7 +206,7 @@ struct DocumentSaving: Sendable {
     ///
     /// - Throws: 409 where what it is judged by does not stop changing.
     func writePrepared(
-        _ document: IncomingDocument, id: String, base: RevisionID?
+        _ document: RequestDocument, id: String, base: RevisionID?
     ) async throws -> RevisionID {
         try await repeating(orElse: .conflict) {
             let (judgement, document) = try await admit(document, id, isEdit: true, base: base)
@@ -223,7 +223,7 @@ struct DocumentSaving: Sendable {
     /// - Parameter replacesWinner: See ``insert(_:id:_:replacesWinner:in:)``.
     /// - Throws: 503 where what it is judged by does not stop changing: a replicator tries that again.
     func insertPrepared(
-        _ document: IncomingDocument, id: String, replacesWinner: Bool = false
+        _ document: RequestDocument, id: String, replacesWinner: Bool = false
     ) async throws {
         try await repeating(orElse: HTTPFailure(503, "service unavailable", "The document is being changed."))
         {
@@ -243,9 +243,9 @@ struct DocumentSaving: Sendable {
     ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     /// - Throws: Of what is inserted, 403 for what can't be stored: see ``insert(_:id:_:in:)``.
     nonisolated(nonsending) func admit(
-        _ document: IncomingDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
+        _ document: RequestDocument, _ id: String, isEdit: Bool, base: RevisionID? = nil,
         at moment: JudgingMoment? = nil
-    ) async throws -> (Judgement, IncomingDocument) {
+    ) async throws -> (Judgement, RequestDocument) {
         do {
             let history = isEdit ? base.map { [$0] } ?? [] : document.lineage
             let judgement = try await judge(document, id, history, at: moment)

@@ -3,7 +3,7 @@ import Roost
 import RoostWire
 
 /// A document that a client sends: its properties, and what it says under names with an underscore.
-struct IncomingDocument: Sendable {
+struct RequestDocument: Sendable {
     private(set) var id: String?
     private(set) var revision: RevisionID?
     /// Whether its `_rev` is one that there can't be here, so that an edit of it is a conflict.
@@ -180,7 +180,7 @@ struct IncomingDocument: Sendable {
     }
 
     /// The same without some properties and with others.
-    func replacing(_ removed: [String], with members: [(String, JSON)]) throws -> IncomingDocument {
+    func replacing(_ removed: [String], with members: [(String, JSON)]) throws -> RequestDocument {
         var writer = FleeceWriter()
         writer.beginDictionary()
         let names = Set((removed + members.map(\.0)).map { ByteKey($0) })

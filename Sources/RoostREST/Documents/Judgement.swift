@@ -86,7 +86,7 @@ extension DocumentSaving {
     ///   - history: What functions see as its revision and the ancestors: of an edit, the one that it is based on.
     ///   - moment: The snapshot to judge it by; the newest where it is `nil`.
     nonisolated(nonsending) func judge(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], at moment: JudgingMoment? = nil
     ) async throws -> Judgement {
         try gate.requireDesigner(id)
         guard asksAny, !id.begins(with: "_design/") else { return Judgement() }
@@ -100,13 +100,13 @@ extension DocumentSaving {
     }
 
     private func judge(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], by moment: JudgingMoment
     ) throws -> Judgement {
         let snapshot = moment.snapshot
         let seen = Judgement.Seen(moment: moment, sequence: try snapshot.sequence(of: id))
         let visibility = try visibility(of: id, moment)
         // Nothing of a document that the user does not see whole is read.
-        let old = visibility.isWhole ? try snapshot.get(id) : nil
+        let old = visibility.isWhole ? try snapshot.document(id) : nil
         try visibility.requireOwn(document.stubs) { old?.attachments ?? [:] }
         for validation in validations {
             try validation(document.examined(id), old, user)
@@ -192,7 +192,7 @@ struct WrittenVisibility {
 
 /// A write of documents that were judged before.
 final class JudgedWrite {
-    let batch: WriteBatch
+    let batch: WriteTransaction
     private let saving: DocumentSaving
     private let held: HeldRecords
     /// The sequences that the write itself gave to documents.
@@ -204,7 +204,7 @@ final class JudgedWrite {
     /// The snapshot since which the user has lost nothing, and the same number.
     private var accessCompared: (moment: JudgingMoment, withdrawals: Int)?
 
-    private init(_ batch: WriteBatch, _ saving: DocumentSaving) {
+    private init(_ batch: WriteTransaction, _ saving: DocumentSaving) {
         self.batch = batch
         self.saving = saving
         held = HeldRecords(batch, saving.served.collection)
@@ -214,7 +214,7 @@ final class JudgedWrite {
     ///
     /// - Throws: 401 or 403 when access was withdrawn since the request came: an upload may have taken long.
     static func run<R>(
-        _ batch: WriteBatch, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
+        _ batch: WriteTransaction, _ saving: DocumentSaving, _ body: (JudgedWrite) throws -> R
     ) throws -> R {
         try saving.lease?.check()
         let write = JudgedWrite(batch, saving)
@@ -240,7 +240,7 @@ final class JudgedWrite {
     /// - Parameter history: As in ``DocumentSaving/judge(_:_:_:at:)``.
     /// - Throws: What ``WriteGate`` throws; 412 for stubs; ``OutdatedJudgement``.
     func admit(
-        _ document: IncomingDocument, _ id: String, _ history: [RevisionID], isEdit: Bool,
+        _ document: RequestDocument, _ id: String, _ history: [RevisionID], isEdit: Bool,
         _ judgement: Judgement
     ) throws {
         try saving.gate.admit(
@@ -252,7 +252,7 @@ final class JudgedWrite {
     }
 
     /// - Throws: 412; see ``WrittenVisibility/requireOwn(_:_:)``.
-    private func requireOwnStubs(_ document: IncomingDocument, _ id: String) throws {
+    private func requireOwnStubs(_ document: RequestDocument, _ id: String) throws {
         let stubs = document.stubs
         guard !stubs.isEmpty else { return }
         let collection = saving.served.collection
@@ -262,7 +262,7 @@ final class JudgedWrite {
                 leaves: try batch.leaves(of: id, in: collection), try ledger.document(id), try currentAccess()
             )
         }
-        try visibility.requireOwn(stubs) { try batch.get(id, in: collection)?.attachments ?? [:] }
+        try visibility.requireOwn(stubs) { try batch.document(id, in: collection)?.attachments ?? [:] }
     }
 
     /// Compares with what a document was judged by.

@@ -12,7 +12,7 @@ enum MultipartDocument {
     /// - Throws: 400 for what can't be understood, 412 where contents are missing.
     static func read(
         _ body: any BodyStream, _ type: MediaType, _ target: DatabaseContext
-    ) async throws -> IncomingDocument {
+    ) async throws -> RequestDocument {
         let context = target.context
         let options = context.router.options
         let reader = try MultipartReader(body, type: type)
@@ -20,7 +20,7 @@ enum MultipartDocument {
             throw HTTPFailure.badRequest("The multipart body has no document.")
         }
         let json = try await context.memory.collect(first.body, limit: options.longestJSON, length: nil)
-        var document = try IncomingDocument(try await context.parse(json).root)
+        var document = try RequestDocument(try await context.parse(json).root)
         var following = NamedValues<FleeceValue>()
         for (name, value) in document.attachments where value["follows"].bool == true {
             following[name] = value

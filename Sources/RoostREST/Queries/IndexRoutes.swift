@@ -43,7 +43,7 @@ enum IndexRoutes {
         ])
     }
 
-    private static func number(_ query: Query, _ name: String) throws -> Int? {
+    private static func number(_ query: RequestQuery, _ name: String) throws -> Int? {
         guard let text = query[name] else { return nil }
         guard let number = Int(text) else {
             throw HTTPFailure.invalidQuery("Invalid value for \(name): \(text)")
@@ -110,7 +110,7 @@ enum IndexRoutes {
         let name = given ?? digest
         var design = try checkedName(body["ddoc"]) ?? digest
         if !design.begins(with: "_design/") { design = "_design/\(design)" }
-        let old = try target.collection.get(design)
+        let old = try target.collection.document(design)
         let answer: (String) -> HTTPResponse = { result in
             context.answer([
                 "result": .string(result), "id": .string(design), "name": .string(name),
@@ -200,7 +200,7 @@ enum IndexRoutes {
         _ design: String, _ views: [(String, JSON)], replacing old: Document?, _ target: DatabaseContext
     ) async throws {
         let text: JSON = ["language": "query", "views": .object(views)]
-        let document = try IncomingDocument(FleeceDocument(json: text.bytes).root)
+        let document = try RequestDocument(FleeceDocument(json: text.bytes).root)
         _ = try await DocumentSaving(target).saveAlone(document, id: design, base: old?.revision)
     }
 
@@ -208,7 +208,7 @@ enum IndexRoutes {
 
     /// Takes an index out of its design document, which goes with the last one.
     private static func delete(_ design: String, name: String?, _ target: DatabaseContext) async throws {
-        guard let old = try target.collection.get(design), old["language"].string == "query",
+        guard let old = try target.collection.document(design), old["language"].string == "query",
             name.map({ old["views"][$0].exists }) ?? true
         else { throw HTTPFailure.missing }
         var views: [(String, JSON)] = []
@@ -217,7 +217,7 @@ enum IndexRoutes {
             views.append((other, .text(value.jsonBytes())))
         }
         if views.isEmpty {
-            let tombstone = try IncomingDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
+            let tombstone = try RequestDocument(FleeceDocument(json: #"{"_deleted":true}"#).root)
             _ = try await DocumentSaving(target).saveAlone(tombstone, id: design, base: old.revision)
         } else {
             try await save(design, views, replacing: old, target)

@@ -16,9 +16,9 @@ enum QueryRoutes {
         // Before the statement is parsed, so that the answer is the same whatever it names, and again below, since a collection may
         // have been created in between.
         try requireAccess(target)
-        let query: RoostQuery.Query
+        let query: DatabaseQuery
         do throws(DatabaseError) {
-            query = try target.collection.query(statement, parameters)
+            query = try target.collection.query(statement, parameters: parameters)
         } catch {
             guard error.code == .invalidQuery else { throw HTTPFailure(error) }
             throw HTTPFailure.invalidQuery(error.message)
@@ -67,12 +67,12 @@ enum QueryRoutes {
 actor QueryBody: BodyStream {
     private static let pieceSize = 32 << 10
 
-    private let query: RoostQuery.Query
-    private var cursor: RowsCursor?
+    private let query: DatabaseQuery
+    private var cursor: RowCursor?
     private var count = 0
     private var hasEnded = false
 
-    init(_ query: RoostQuery.Query) { self.query = query }
+    init(_ query: DatabaseQuery) { self.query = query }
 
     func next() throws -> [UInt8]? {
         guard !hasEnded else { return nil }
@@ -91,7 +91,7 @@ actor QueryBody: BodyStream {
         return bytes
     }
 
-    private func begin(_ bytes: inout [UInt8]) throws -> RowsCursor {
+    private func begin(_ bytes: inout [UInt8]) throws -> RowCursor {
         // Cancelled with the task that requests the piece.
         let made = try query.cursor { false }
         cursor = made

@@ -33,7 +33,7 @@ actor ViewBody: BodyStream {
     private var seenRows: SeenRows
 
     init(
-        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: Query,
+        _ view: DesignView, _ query: ViewQuery, _ target: DatabaseContext, _ parameters: RequestQuery,
         _ visibility: Visibility
     ) throws {
         self.view = view

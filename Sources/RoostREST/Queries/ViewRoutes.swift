@@ -78,7 +78,7 @@ enum ViewRoutes {
     }
 
     private static func body(
-        _ view: ViewBody.DesignView, _ query: Query, _ keys: [FleeceValue]?, _ target: DatabaseContext,
+        _ view: ViewBody.DesignView, _ query: RequestQuery, _ keys: [FleeceValue]?, _ target: DatabaseContext,
         _ visibility: Visibility
     ) throws -> ViewBody {
         var query = query
@@ -92,7 +92,7 @@ enum ViewRoutes {
     static func view(
         _ name: String, _ design: String, _ target: DatabaseContext
     ) throws -> ViewBody.DesignView {
-        guard let document = try target.collection.get(design) else { throw HTTPFailure.missing }
+        guard let document = try target.collection.document(design) else { throw HTTPFailure.missing }
         guard document["views"][name].exists else {
             throw HTTPFailure(404, "not_found", "missing_named_view")
         }
@@ -103,7 +103,7 @@ enum ViewRoutes {
     static func information(_ target: DatabaseContext, _ design: String) async throws -> HTTPResponse {
         let (context, collection) = (target.context, target.collection)
         try context.allow("GET")
-        guard let document = try collection.get(design) else { throw HTTPFailure.missing }
+        guard let document = try collection.document(design) else { throw HTTPFailure.missing }
         let found = try collection.designInformation(design)
         let signature = SHA256.hash(document["views"].jsonBytes()).bytes.prefix(16)
         let pending = JSON.number(found.pending)
@@ -132,7 +132,7 @@ extension ViewQuery {
     ///   - keys: Those of the request's body.
     ///   - isReduced: Whether the view has a reduction.
     /// - Throws: 400 `query_parse_error` for what can't be, or does not go together.
-    init(_ query: Query, keys: [FleeceValue]?, isReduced: Bool) throws {
+    init(_ query: RequestQuery, keys: [FleeceValue]?, isReduced: Bool) throws {
         self.init()
         start = try query.json("startkey", "start_key")?.root
         end = try query.json("endkey", "end_key")?.root
@@ -183,12 +183,12 @@ extension ViewQuery {
         }
     }
 
-    private static func grouping(_ query: Query) throws -> Grouping {
+    private static func grouping(_ query: RequestQuery) throws -> Grouping {
         if let level = try query.count("group_level"), level > 0 { return .level(level) }
         return try query.flag("group") ? .exact : .all
     }
 
-    private static func update(_ query: Query) throws -> Update {
+    private static func update(_ query: RequestQuery) throws -> Update {
         switch (query["update"], query["stale"]) {
         case (nil, nil), ("true", _): .now
         case ("false", _), (nil, "ok"): .never

@@ -168,7 +168,7 @@ enum ReplicationFilters {
             }
         }
         let parts = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, let design = try collection.get("_design/\(parts[0])"),
+        guard parts.count == 2, let design = try collection.document("_design/\(parts[0])"),
             let text = design["filters"][parts[1]].string, let language = hooks.language(of: design)
         else {
             throw DatabaseError(.invalidQuery, "There is no filter \(name) in the database \(database).")

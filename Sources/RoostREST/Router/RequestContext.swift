@@ -11,7 +11,7 @@ struct RequestContext: Sendable {
     let method: String
     /// The parts of the path, decoded.
     let path: [String]
-    var query: Query
+    var query: RequestQuery
     let user: UserContext
     /// What is done for the request apart from the threads that wait for sockets.
     let work: RequestWork
@@ -215,7 +215,7 @@ private actor BegunBody: BodyStream {
 }
 
 /// The parameters of a request, read as what CouchDB takes them for. Unknown ones are ignored.
-struct Query: Sendable {
+struct RequestQuery: Sendable {
     private(set) var parameters: QueryParameters
     /// Flags that may not be set.
     var refused: Set<String> = []
@@ -263,7 +263,7 @@ struct Query: Sendable {
     }
 
     /// The same parameters but one.
-    func without(_ name: String) -> Query {
+    func without(_ name: String) -> RequestQuery {
         var copy = self
         copy.parameters[name] = nil
         return copy
@@ -271,18 +271,20 @@ struct Query: Sendable {
 
     /// The same parameters with those of a JSON object in their place. `keys` is none of them: a list that may be long is read where
     /// it is.
-    func overridden(by object: FleeceDictionary) -> Query {
+    func overridden(by object: FleeceDictionary) -> RequestQuery {
         var copy = self
-        for (name, value) in object where name != "keys" { copy.parameters[name] = Query.text(name, value) }
+        for (name, value) in object where name != "keys" {
+            copy.parameters[name] = RequestQuery.text(name, value)
+        }
         return copy
     }
 
     /// The same parameters with those of a JSON object, except `keys`, where they are not given.
-    func completed(by object: FleeceDictionary) -> Query {
+    func completed(by object: FleeceDictionary) -> RequestQuery {
         var copy = self
         for (name, value) in object
-        where name != "keys" && !Query.names(of: name).contains(where: { parameters[$0] != nil }) {
-            copy.parameters[name] = Query.text(name, value)
+        where name != "keys" && !RequestQuery.names(of: name).contains(where: { parameters[$0] != nil }) {
+            copy.parameters[name] = RequestQuery.text(name, value)
         }
         return copy
     }

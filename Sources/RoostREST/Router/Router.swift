@@ -208,7 +208,7 @@ public final class Router: Sendable {
         if method == "POST", let override = request.headers["X-HTTP-Method-Override"] { method = override }
         return RequestContext(
             router: self, request: request, method: method == "HEAD" ? "GET" : method, path: path,
-            query: Query(query), user: user,
+            query: RequestQuery(query), user: user,
             work: RequestWork(self, request, user, path),
             memory: RequestMemory(memory, uploads, user, peer: request.peer))
     }

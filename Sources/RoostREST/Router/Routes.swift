@@ -143,7 +143,7 @@ struct DatabaseContext: Sendable {
     var accessTime: UInt64 = 0
 
     var collection: DocumentCollection { served.collection }
-    var query: Query { context.query }
+    var query: RequestQuery { context.query }
     var user: UserContext { context.user }
 }
 

@@ -136,7 +136,9 @@ enum DatabaseRoutes {
             try target.security.requireAdmin(target.user)
             try context.checkIsJSON()
             if path == ["_compact"] { try compact(target) }
-            if path.count > 1, path[0] == "_compact", try target.collection.get("_design/\(path[1])") == nil {
+            if path.count > 1, path[0] == "_compact",
+                try target.collection.document("_design/\(path[1])") == nil
+            {
                 throw HTTPFailure.missing
             }
             if path == ["_view_cleanup"] {

@@ -66,7 +66,7 @@ enum ServerRoutes {
     }
 
     /// The part of the sorted `names` that a query asks for.
-    private static func select(_ names: [String], _ query: Query) throws -> [String] {
+    private static func select(_ names: [String], _ query: RequestQuery) throws -> [String] {
         var names = names
         let descending = try query.flag("descending")
         if descending { names.reverse() }

@@ -23,7 +23,7 @@ extension Store {
     ) throws(StoreError) -> Store {
         try checkRoom(path)
         let opener = StoreOpener(path: path, options: options, environment: environment)
-        return options.readOnly ? try opener.openForReading() : try opener.openForWriting()
+        return options.isReadOnly ? try opener.openForReading() : try opener.openForWriting()
     }
 }
 
@@ -102,7 +102,7 @@ struct StoreOpener {
     private func openLocked() throws(StoreError) -> (DataFile, any FileLock, isNew: Bool) {
         var isNew = false
         while true {
-            if options.createIfMissing,
+            if options.createsIfMissing,
                 try fileCall({ () throws(FileError) in try medium.status(of: path) }) == nil
             {
                 guard try create() else { continue }

@@ -3,7 +3,7 @@ extension Store {
     public func register(_ reduction: Reduction) { options.reductions.add(reduction) }
 
     /// Whether the store was opened for reading only.
-    package var isReadOnly: Bool { options.readOnly }
+    package var isReadOnly: Bool { options.isReadOnly }
 
     /// What transforms the chunks of the present file; `nil` where nothing does, and after closing.
     package var transform: (any ChunkTransform)? { state.file.codec.transform }

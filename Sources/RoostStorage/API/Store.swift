@@ -55,7 +55,7 @@ public final class Store: Sendable {
             pendingLimit: options.pendingLimitInRange, logLimit: options.logLimitInRange)
         compactor = Compactor(options)
         bufferPool = BufferPool(partLength: options.partLengthInRange)
-        writerFileLock = options.writers == .takingTurns && !options.readOnly ? WriterFileLock() : nil
+        writerFileLock = options.writers == .takingTurns && !options.isReadOnly ? WriterFileLock() : nil
         published = PublishedSnapshot(state)
         writer = Mutex(nil)
         let made = makeWriter(self)
@@ -83,7 +83,7 @@ public final class Store: Sendable {
     ///
     /// - Throws: ``StoreError/Code/readOnly``, ``StoreError/Code/closed``, ``StoreError/Code/writerFailed``, or
     ///   ``StoreError/Code/nestedWrite`` within the body of a ``write(_:)`` on the same thread.
-    public func beginWriting() throws(StoreError) -> WriteTransaction {
+    public func beginWriting() throws(StoreError) -> StoreTransaction {
         guard isWritable else { throw notWritable() }
         try checkNotWriting()
         try Store.checkRoom(path)
@@ -92,7 +92,7 @@ public final class Store: Sendable {
     }
 
     /// As ``beginWriting()``; `nil` where that would have to wait.
-    package func beginWritingIfFree() throws(StoreError) -> WriteTransaction? {
+    package func beginWritingIfFree() throws(StoreError) -> StoreTransaction? {
         guard isWritable else { throw notWritable() }
         return acquireWriterLock(within: 0) ? try beginWithLock() : nil
     }
@@ -100,12 +100,12 @@ public final class Store: Sendable {
     /// Whether a commit is on its way to the medium.
     package var isCommitting: Bool { writer.withLock { $0?.queue.isLed ?? false } }
 
-    private func beginWithLock() throws(StoreError) -> WriteTransaction {
+    private func beginWithLock() throws(StoreError) -> StoreTransaction {
         do throws(StoreError) {
             try acquireFile()
             do throws(StoreError) {
                 let queue = try commitQueue()
-                return WriteTransaction(
+                return StoreTransaction(
                     store: self, queue: queue, base: try queue.base(), owner: nextOwner())
             } catch {
                 releaseFile()
@@ -139,7 +139,7 @@ public final class Store: Sendable {
 
     func notWritable() -> StoreError {
         if isInherited { return StoreError(FileError(.inherited, operation: "write", path: path)) }
-        return options.readOnly
+        return options.isReadOnly
             ? StoreError(.readOnly, "\(path) was opened for reading only.")
             : StoreError(.closed, "\(path) was closed.")
     }
@@ -205,9 +205,9 @@ public final class Store: Sendable {
 
     /// Runs `body` in a transaction and commits it; an error thrown by `body` undoes everything.
     ///
-    /// - Throws: what `body`, ``beginWriting()`` and ``WriteTransaction/commit()`` throw.
+    /// - Throws: what `body`, ``beginWriting()`` and ``StoreTransaction/commit()`` throw.
     @discardableResult
-    public func write<R>(_ body: (WriteTransaction) throws -> R) throws -> R {
+    public func write<R>(_ body: (StoreTransaction) throws -> R) throws -> R {
         let transaction = try beginWriting()
         writingThread.store(currentThread(), ordering: .relaxed)
         let result = Result { try body(transaction) }

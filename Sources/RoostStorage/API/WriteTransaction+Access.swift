@@ -1,6 +1,6 @@
 import RoostBytes
 
-extension WriteTransaction {
+extension StoreTransaction {
     /// The value under `key`, with the changes made so far; `nil` when there is none. O(log n).
     ///
     /// Where a transaction reads single keys of a tree that it changes, this is faster than ``subscript(_:)``: changes of

@@ -1,4 +1,4 @@
-extension WriteTransaction {
+extension StoreTransaction {
     /// Puts text in UTF-8 under `key`: see ``put(_:_:in:)-(Key,[UInt8],_)``.
     public func put(_ key: Key, _ text: some StringProtocol, in tree: Tree) throws(StoreError) {
         try put(key, Array(text.utf8), in: tree)

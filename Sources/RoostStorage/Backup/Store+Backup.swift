@@ -32,7 +32,7 @@ extension Store {
         return PendingBackup(
             path: path, target: target,
             copy: BackupCopy(source: state.file, newest: state.record, environment: environment),
-            isFollowing: options.readOnly || writerFileLock != nil)
+            isFollowing: options.isReadOnly || writerFileLock != nil)
     }
 }
 

@@ -85,7 +85,7 @@ extension TreeWalk {
     }
 }
 
-extension WriteTransaction {
+extension StoreTransaction {
     /// What is wrong with the trees as the transaction has them now; empty when all is well. Walks everything.
     func checkInvariants() throws(StoreError) -> [CheckFinding] {
         let findings = FindingList(limit: 100)

@@ -25,7 +25,7 @@ final class CatchUp {
     }
 
     /// Applies the operations of the old file's commit `record`.
-    func replay(_ record: CommitRecord, in transaction: WriteTransaction) throws(StoreError) {
+    func replay(_ record: CommitRecord, in transaction: StoreTransaction) throws(StoreError) {
         let replayer = Replayer(file: source, reductions: reductions, nodeSize: 0)
         for chunk in try replayer.chunks(of: record) {
             let payload = try source.payload(.operations, chunk)
@@ -39,7 +39,7 @@ final class CatchUp {
     }
 
     private func replay(
-        _ tree: UInt64, _ bytes: ByteView, _ chunk: ChunkReference, in transaction: WriteTransaction
+        _ tree: UInt64, _ bytes: ByteView, _ chunk: ChunkReference, in transaction: StoreTransaction
     ) throws(StoreError) {
         guard tree != OperationChunk.treeSection else {
             let operations = try source.reading(chunk) { () throws(MalformedBytes) in
@@ -64,8 +64,8 @@ final class CatchUp {
     }
 
     private func apply(
-        _ operation: Operation, to editor: TreeEditor, _ chunk: ChunkReference,
-        in transaction: WriteTransaction
+        _ operation: LogOperation, to editor: TreeEditor, _ chunk: ChunkReference,
+        in transaction: StoreTransaction
     ) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
@@ -84,7 +84,7 @@ final class CatchUp {
 
     /// Puts the entries of a stored leaf at the tree's end, in the place of everything from its first key on.
     private func append(
-        _ leaf: ChunkReference, to editor: TreeEditor, in transaction: WriteTransaction
+        _ leaf: ChunkReference, to editor: TreeEditor, in transaction: StoreTransaction
     ) throws(StoreError) {
         let payload = try source.payload(.node, leaf)
         try payload.withView { (bytes) throws(StoreError) in
@@ -114,7 +114,7 @@ final class CatchUp {
 
     /// The entry with its value's place in the new file, where the value is copied if it is not there yet.
     private func relocated(
-        _ entry: Entry, _ key: ByteView, _ tree: UInt64, in transaction: WriteTransaction
+        _ entry: Entry, _ key: ByteView, _ tree: UInt64, in transaction: StoreTransaction
     ) throws(StoreError) -> Entry {
         guard entry.kind != .none else { return entry }
         var result = entry

@@ -23,8 +23,8 @@ final class CompactedStore {
 
     /// Commits what `body` does, as the commit `record` of the old file.
     func repeating(
-        _ record: () -> CommitRecord, _ policy: WriteTransaction.CheckpointPolicy = .ifNeeded,
-        _ body: (WriteTransaction) throws(StoreError) -> Void
+        _ record: () -> CommitRecord, _ policy: StoreTransaction.CheckpointPolicy = .ifNeeded,
+        _ body: (StoreTransaction) throws(StoreError) -> Void
     ) throws(StoreError) {
         let transaction = try store.beginWriting()
         do throws(StoreError) {

@@ -28,7 +28,7 @@ final class Compactor: Sendable {
     init(_ options: StoreOptions) {
         threshold = options.compactionThreshold
         current = Mutex(Current(transform: options.transform))
-        mayStart = Atomic(options.compactsAutomatically && !options.readOnly)
+        mayStart = Atomic(options.compactsAutomatically && !options.isReadOnly)
     }
 
     /// What transforms the chunks of the store's present file.

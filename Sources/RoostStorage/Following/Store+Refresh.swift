@@ -13,7 +13,7 @@ extension Store {
     /// - Throws: ``StoreError``, with the store as it was before.
     @discardableResult
     public func refresh() throws(StoreError) -> Bool {
-        guard options.readOnly || writerFileLock != nil else { return false }
+        guard options.isReadOnly || writerFileLock != nil else { return false }
         if writerFileLock != nil, try !isPassed(state) { return false }
         acquireWriterLock()
         defer { releaseWriterLock() }

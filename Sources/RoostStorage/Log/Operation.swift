@@ -4,7 +4,7 @@ import RoostBytes
 /// replaying them onto a tree that contains some of them already ends in the same tree.
 ///
 /// Views are valid while the operation is being handled.
-enum Operation {
+enum LogOperation {
     case put(key: ByteView, Entry)
     case delete(key: ByteView)
     /// Deletes the keys from `lower` up to, not including, `upper`; `nil` is open.

@@ -17,10 +17,10 @@ struct OperationDecoder {
 
     /// Calls `body` with the next operation; `false` at the end. Views are valid during the call.
     mutating func next<E: Error>(
-        _ body: (Operation) throws(E) -> Void
+        _ body: (LogOperation) throws(E) -> Void
     ) throws(Failure<E>) -> Bool {
         guard !reader.isAtEnd else { return false }
-        let operation: Operation
+        let operation: LogOperation
         do { operation = try decode() } catch { throw .malformed(error) }
         defer { extendLifetime(lastKey) }
         do { try body(operation) } catch { throw .body(error) }
@@ -33,21 +33,21 @@ struct OperationDecoder {
         case body(E)
     }
 
-    private mutating func decode() throws(MalformedBytes) -> Operation {
+    private mutating func decode() throws(MalformedBytes) -> LogOperation {
         let code = try reader.byte()
         switch code {
-        case Operation.Code.delete:
+        case LogOperation.Code.delete:
             return .delete(key: try key())
-        case Operation.Code.deleteRange:
+        case LogOperation.Code.deleteRange:
             let bounds = try reader.byte()
             guard bounds <= 3 else { throw MalformedBytes(at: reader.position) }
             let lower = bounds & 1 == 0 ? nil : try bound()
             let upper = bounds & 2 == 0 ? nil : try bound()
             return .deleteRange(lower: lower, upper: upper)
-        case Operation.Code.appendLeaf:
+        case LogOperation.Code.appendLeaf:
             return .appendLeaf(try chunk())
         default:
-            guard code & ~3 == Operation.Code.put, let kind = ReferenceKind(rawValue: code & 3) else {
+            guard code & ~3 == LogOperation.Code.put, let kind = ReferenceKind(rawValue: code & 3) else {
                 throw MalformedBytes(at: reader.position)
             }
             let key = try key()

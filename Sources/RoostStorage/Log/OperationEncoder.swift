@@ -29,19 +29,19 @@ final class OperationEncoder {
     func repeatAll(_ operations: [UInt8]) { buffer.append(operations) }
 
     func put(_ key: ByteView, _ entry: Entry) {
-        buffer.append(Operation.Code.put | entry.kind.rawValue)
+        buffer.append(LogOperation.Code.put | entry.kind.rawValue)
         append(key)
         buffer.append(prefixed: entry.inline)
         if entry.kind != .none { append(entry.chunk) }
     }
 
     func delete(_ key: ByteView) {
-        buffer.append(Operation.Code.delete)
+        buffer.append(LogOperation.Code.delete)
         append(key)
     }
 
     func deleteRange(_ lower: [UInt8]?, _ upper: [UInt8]?) {
-        buffer.append(Operation.Code.deleteRange)
+        buffer.append(LogOperation.Code.deleteRange)
         buffer.append((lower == nil ? 0 : 1) | (upper == nil ? 0 : 2))
         for bound in [lower, upper] {
             bound?.withView { buffer.append(prefixed: $0) }
@@ -49,7 +49,7 @@ final class OperationEncoder {
     }
 
     func appendLeaf(_ leaf: ChunkReference) {
-        buffer.append(Operation.Code.appendLeaf)
+        buffer.append(LogOperation.Code.appendLeaf)
         append(leaf)
     }
 

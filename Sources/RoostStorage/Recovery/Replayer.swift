@@ -151,7 +151,7 @@ struct Replayer {
 
 extension TreeEditor {
     /// Does again what the log says, without logging it again.
-    func replay(_ operation: Operation, from chunk: ChunkReference) throws(StoreError) {
+    func replay(_ operation: LogOperation, from chunk: ChunkReference) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
             try put(key, entry)

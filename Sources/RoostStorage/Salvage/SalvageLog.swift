@@ -93,7 +93,7 @@ struct SalvageLog {
 
     /// Notes in `keys` what an operation does to keys whose values can't be read.
     private func note(
-        _ operation: Operation, _ tree: UInt64, _ commit: UInt64, in keys: inout [[UInt8]: ChunkReference]
+        _ operation: LogOperation, _ tree: UInt64, _ commit: UInt64, in keys: inout [[UInt8]: ChunkReference]
     ) {
         switch operation {
         case .put(let key, let entry):
@@ -157,7 +157,7 @@ struct SalvageLog {
         }
     }
 
-    private func apply(_ operation: Operation, to tree: UInt64, at commit: UInt64) throws(StoreError) {
+    private func apply(_ operation: LogOperation, to tree: UInt64, at commit: UInt64) throws(StoreError) {
         switch operation {
         case .put(let key, let entry):
             if isWanted(key.array, tree, commit) { _ = try target.put(tree, key, entry) }

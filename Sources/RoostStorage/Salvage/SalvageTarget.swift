@@ -8,7 +8,7 @@ import RoostFile
 final class SalvageTarget {
     private let store: Store
     private let source: DataFile
-    private var transaction: WriteTransaction
+    private var transaction: StoreTransaction
     /// By the identifier in the damaged file.
     private var trees: [UInt64: Tree] = [:]
     private var values: Tree

@@ -56,7 +56,7 @@ struct SharingRepair {
     }
 
     private func note(
-        _ key: [UInt8], _ entry: Entry, _ tree: Tree, _ owners: Tree, _ transaction: WriteTransaction
+        _ key: [UInt8], _ entry: Entry, _ tree: Tree, _ owners: Tree, _ transaction: StoreTransaction
     ) throws(StoreError) {
         let place = Key(entry.chunk.offset)
         let known = try transaction[owners, place]
@@ -78,7 +78,7 @@ struct SharingRepair {
     }
 
     /// Makes an entry that borrows a value without owner its owner.
-    private func adopt(_ owners: Tree, _ transaction: WriteTransaction) throws(StoreError) {
+    private func adopt(_ owners: Tree, _ transaction: StoreTransaction) throws(StoreError) {
         let cursor = try transaction[owners].cursor()
         while try cursor.next() {
             let known = try cursor.value()

@@ -69,8 +69,8 @@ extension Store {
         file.writtenEnd.store(StoreOpener.replayedStart, ordering: .releasing)
         let source = try SalvageSource(file)
         var making = options
-        making.readOnly = false
-        making.createIfMissing = true
+        making.isReadOnly = false
+        making.createsIfMissing = true
         making.compactsAutomatically = false
         making.durability = .relaxed(interval: 3600)
         making.writers = .one

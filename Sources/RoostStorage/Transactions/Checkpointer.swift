@@ -56,7 +56,7 @@ final class Checkpointer: Sendable {
     /// Does the share of one commit, whose operations have all been applied and add `logged` bytes to the log.
     func advance(
         _ trees: TreeSet, logged: UInt64, _ base: CommitQueue.Base,
-        _ policy: WriteTransaction.CheckpointPolicy
+        _ policy: StoreTransaction.CheckpointPolicy
     ) throws(StoreError) -> Outcome {
         let state = base.state
         let log = state.logBytes + logged

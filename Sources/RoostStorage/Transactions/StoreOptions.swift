@@ -42,9 +42,9 @@ public struct StoreOptions: Sendable {
     }
 
     /// Opens without a lock and without ever writing; fails where there is no store.
-    public var readOnly = false
+    public var isReadOnly = false
     /// Makes the store if there is none.
-    public var createIfMissing = true
+    public var createsIfMissing = true
     /// How many processes may write. Default: ``Writers/one``.
     public var writers = Writers.one
     /// When commits count as done. Default: ``Durability/full``.

@@ -4,7 +4,7 @@ import RoostBytes
 ///
 /// A store has one at a time: ``Store/write(_:)`` and ``Store/beginWriting()`` wait for the writer lock. It reads what it
 /// has written. Use it from one thread at a time. When it goes without ``commit()``, nothing of it remains.
-public final class WriteTransaction {
+public final class StoreTransaction {
     let store: Store
     let queue: CommitQueue
     let trees: TreeSet
@@ -172,7 +172,7 @@ public final class WriteTransaction {
 
     /// Called after each change: keeps what waits in memory within bounds, however large the transaction gets.
     func relieve(_ editor: TreeEditor) throws(StoreError) {
-        if editor.log.buffer.count > WriteTransaction.largestLog {
+        if editor.log.buffer.count > StoreTransaction.largestLog {
             try trees.makeDeferred()
             try writeOperations()
         }

@@ -35,7 +35,7 @@ final class DeferredChanges {
 
     /// Calls `body` with each operation in `log` since the first of the changes; `log` must not change meanwhile.
     func forEach(
-        in log: OperationEncoder, _ body: (Operation) throws(StoreError) -> Void
+        in log: OperationEncoder, _ body: (LogOperation) throws(StoreError) -> Void
     ) throws(StoreError) {
         var decoder = OperationDecoder(log.buffer.view.slice(0, end), after: start)
         do throws(OperationDecoder.Failure<StoreError>) {

@@ -213,7 +213,7 @@ extension CouchbasePeer {
             let history = try snapshot.history(of: candidate.id, revision: base)
             // The batch sees what was committed after the snapshot, too.
             guard !history.isEmpty,
-                try batch.get(candidate.id, in: local)?.revision
+                try batch.document(candidate.id, in: local)?.revision
                     == (winner.isDeleted ? nil : candidate.revision)
             else { return nil }
             // Whoever resolves the same conflict in this way comes to the same revision.

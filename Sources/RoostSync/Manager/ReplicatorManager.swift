@@ -115,7 +115,7 @@ public actor ReplicatorManager {
     private func look(at id: String, in collection: DocumentCollection) async throws {
         guard !id.begins(with: "_design/") else { return }
         let job = jobs.values.first { $0.document?.isIdentical(to: id) == true }
-        guard let document = try collection.get(id), !document.isDeleted,
+        guard let document = try collection.document(id), !document.isDeleted,
             !["completed", "failed"].contains(document["_replication_state"].string)
         else {
             if let job { await end(job) }
@@ -142,7 +142,7 @@ public actor ReplicatorManager {
     ) async throws {
         guard let collection = try databases.open(Self.databaseName) else { return }
         try await collection.database.write { batch in
-            guard var draft = try batch.get(id, in: collection)?.mutableCopy() else { return }
+            guard var draft = try batch.document(id, in: collection)?.mutableCopy() else { return }
             draft.properties["_replication_state"] = .string(state)
             draft.properties["_replication_state_time"] = .string(Date().formatted(.iso8601))
             draft.properties["_replication_state_reason"] = reason.map { .string($0) }

@@ -139,7 +139,7 @@ extension DatabasePeer {
 
     private func pass(
         _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
-        _ batch: WriteBatch
+        _ batch: WriteTransaction
     ) throws {
         guard let gate else { return }
         do {

@@ -152,14 +152,14 @@ package struct DatabasePeer: ReplicationPeer {
 
     package func checkpoint(_ id: String) async throws -> Checkpoint? {
         try await database.perform {
-            guard let local = try collection.local(id) else { return nil }
+            guard let local = try collection.localDocument(id) else { return nil }
             return Checkpoint(local)
         }
     }
 
     package func save(_ checkpoint: Checkpoint, as id: String) async throws {
         try await database.write { batch in
-            _ = try batch.saveLocal(checkpoint, name: id, in: collection)
+            _ = try batch.saveLocalDocument(checkpoint, name: id, in: collection)
         }
     }
 }

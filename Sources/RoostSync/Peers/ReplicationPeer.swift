@@ -209,5 +209,5 @@ package struct NamedBlob: Sendable {
 package typealias ReplicationGate =
     @Sendable (
         _ id: String, _ properties: FleeceValue, _ isDeleted: Bool, _ history: [RevisionID],
-        _ batch: WriteBatch
+        _ batch: WriteTransaction
     ) throws -> Void

@@ -175,7 +175,7 @@ struct ReplicationRunner: Sendable {
             let leaves = try await local.database.perform {
                 let snapshot = try local.snapshot()
                 let conflicts = try snapshot.conflicts(of: id)
-                guard !conflicts.isEmpty, let winner = try snapshot.get(id) else { return [Document]() }
+                guard !conflicts.isEmpty, let winner = try snapshot.document(id) else { return [Document]() }
                 return [winner] + conflicts
             }
             guard !leaves.isEmpty else { continue }

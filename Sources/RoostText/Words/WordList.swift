@@ -101,7 +101,7 @@ struct WordFolding: Sendable {
     /// Whether capital I is the dotless letter's, and capital İ that of i.
     let isTurkic: Bool
 
-    init(language: Language?) { isTurkic = language == .turkish }
+    init(language: TextLanguage?) { isTurkic = language == .turkish }
 
     /// Appends the folded form of a word, given in UTF-8.
     func append(_ word: ByteView, to bytes: inout [UInt8]) {

@@ -31,15 +31,15 @@ import Testing
     }
 
     @Test func digitsAreKeptAndComeBack() throws {
-        for (id, price) in Self.prices { #expect(try items.get(id)?.price == price) }
-        let document = try #require(try items.documents.get("a"))
+        for (id, price) in Self.prices { #expect(try items.document(id)?.price == price) }
+        let document = try #require(try items.documents.document("a"))
         let digits = "\(Decimal(10) / 3)"
         #expect(document.json().contains(#""price":{"@type":"decimal","value":"\#(digits)"}"#))
         #expect(document["price"].decimal == Decimal(10) / 3)
         // Also on the way through JSON, and as rows of a query.
         let copy = try fixture.database.collection("copies")
         try fixture.database.write { try $0.save(json: document.json(), id: "a", in: copy) }
-        #expect(try copy.get("a", as: Item.self)?.price == Decimal(10) / 3)
+        #expect(try copy.document("a", as: Item.self)?.price == Decimal(10) / 3)
         #expect(
             try fixture.database.query("SELECT price FROM items WHERE _id = 'a'").first()?.price.decimal
                 == Decimal(10) / 3)
@@ -116,7 +116,7 @@ import Testing
     /// What earlier versions stored is read as before; as text it compares as text.
     @Test func digitsAsTextAreRead() throws {
         try fixture.fill("items", [#"{"_id":"old","price":"3.3333333333333333333"}"#])
-        #expect(try items.get("old")?.price == Decimal(string: "3.3333333333333333333"))
+        #expect(try items.document("old")?.price == Decimal(string: "3.3333333333333333333"))
         #expect(try fixture.rows("SELECT tonumber(price) > 50 FROM items WHERE _id = 'old'") == ["false"])
     }
 }

@@ -16,7 +16,8 @@ import Testing
         notes = try fixture.database.defaultCollection
     }
 
-    private func texts(_ query: Query, _ parameters: [String: DocumentValue] = [:]) throws -> [String] {
+    private func texts(_ query: DatabaseQuery, _ parameters: [String: DocumentValue] = [:]) throws -> [String]
+    {
         try QueryFixture.texts(try query.with(parameters).fetch())
     }
 
@@ -73,7 +74,7 @@ import Testing
     @Test func cursorsThatAreOpenAtOnceHaveFramesOfTheirOwn() throws {
         let query = try fixture.database.query("SELECT n, $x AS x FROM _ WHERE kind = 'note' ORDER BY n")
         let (first, second) = (try query.with(["x": 1]).cursor(), try query.with(["x": 2]).cursor())
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         for cursor in [first, second, first, second] { rows.append(try #require(try cursor.next())) }
         #expect(try QueryFixture.texts(rows) == ["[1,1]", "[1,2]", "[2,1]", "[2,2]"])
     }

@@ -175,7 +175,7 @@ import Testing
         try fixture.database.collection("customers").createIndex("name", on: "name")
         let query = try fixture.database.query(
             "SELECT * FROM orders o JOIN customers c ON o.customer = c.number WHERE c.name = $name",
-            ["name": "name 7"])
+            parameters: ["name": "name 7"])
         #expect(query.columnNames == ["o", "c"])
         let steps = try query.explain().steps
         #expect(steps.first?.index == "name")

@@ -150,7 +150,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct RowStreamTests {
     /// Builds a view that stops at its first document until `gate` is signalled, on a thread of its own.
     private func build(_ fixture: QueryFixture, _ gate: DispatchSemaphore, begun: DispatchSemaphore) throws {
-        let view = View<Int, Int>("slow", version: "1") { _, _ in
+        let view = MapReduceView<Int, Int>("slow", version: "1") { _, _ in
             begun.signal()
             gate.wait()
             gate.signal()

@@ -45,9 +45,9 @@ import Testing
         return ids
     }
 
-    private typealias Query = TypedQuery<Thing>
+    private typealias DatabaseQuery = TypedQuery<Thing>
 
-    private static let orders: [@Sendable (Query) -> Query] = [
+    private static let orders: [@Sendable (DatabaseQuery) -> DatabaseQuery] = [
         { $0 },
         { $0.order(by: \.size) },
         { $0.order(by: \.size, .descending) },

@@ -14,7 +14,7 @@ import Testing
 
     private func query(
         _ text: String, _ fixture: QueryFixture, threads: Int, parts: Int = 40, memory: Int = 256 << 20
-    ) throws -> Query {
+    ) throws -> DatabaseQuery {
         var query = try fixture.database.query(text)
         query.options.threads = threads
         query.options.documentsPerPart = parts

@@ -200,7 +200,8 @@ import Testing
 
     @Test func parametersAreTaken() throws {
         let query = try fixture.database.query(
-            "SELECT name FROM people WHERE age >= $min AND city IN $cities LIMIT $n", ["min": 30, "n": 1])
+            "SELECT name FROM people WHERE age >= $min AND city IN $cities LIMIT $n",
+            parameters: ["min": 30, "n": 1])
         #expect(
             try query.with(["min": 30, "cities": ["Berlin"], "n": 5]).fetch().map { $0.name.string } == [
                 "Anna", "Cleo",

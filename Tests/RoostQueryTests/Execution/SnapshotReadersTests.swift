@@ -20,9 +20,9 @@ import Testing
         try notes.createIndex("by-n", on: "n", including: "text")
     }
 
-    private func answer(_ query: Query) throws -> (rows: [String], documentsRead: Int) {
+    private func answer(_ query: DatabaseQuery) throws -> (rows: [String], documentsRead: Int) {
         let cursor = try query.cursor()
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return (try QueryFixture.texts(rows), cursor.documentsRead)
     }
@@ -34,7 +34,7 @@ import Testing
         try fixture.database.close()
         try FileManager.default.removeItem(atPath: path + "/derived")
         for (limit, documents) in [(256 << 20, 0), (10_000, 50)] {
-            let reader = try Database.open(path, options: DatabaseOptions(readOnly: true))
+            let reader = try Database.open(path, options: DatabaseOptions(isReadOnly: true))
             defer { try? reader.close() }
             var settings = IndexSettings()
             settings.overlayMemory = limit

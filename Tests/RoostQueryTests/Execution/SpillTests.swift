@@ -129,7 +129,7 @@ import Testing
         let fixture = try QueryFixture(Self.documents)
         try fixture.database.close()
         let reader = try Database.open(
-            fixture.directory + "/Test.roost", options: DatabaseOptions(readOnly: true))
+            fixture.directory + "/Test.roost", options: DatabaseOptions(isReadOnly: true))
         defer { try? reader.close() }
         var query = try reader.query("SELECT n, g FROM _ ORDER BY n")
         query.options.memoryLimit = Self.limit

@@ -39,7 +39,7 @@ import Testing
         try notes.save(Note(id: "d", title: "Dryo", stars: 0))
     }
 
-    private func ids(_ condition: (Field<Note>) -> Condition) throws -> String {
+    private func ids(_ condition: (QueryField<Note>) -> QueryCondition) throws -> String {
         try notes.query().where(condition).fetch().map(\.id).joined()
     }
 
@@ -109,7 +109,7 @@ import Testing
     @Test func valuesComeInOrder() throws {
         let query = notes.query().order(by: \.stars, .descending).order { $0.title.caseInsensitive }
         #expect(try query.fetch().map(\.id) == ["a", "c", "b", "d"])
-        #expect(try query.skip(1).limit(2).fetch().map(\.id) == ["c", "b"])
+        #expect(try query.offset(1).limit(2).fetch().map(\.id) == ["c", "b"])
         #expect(try query.first()?.value.title == "Apus")
         #expect(try query.where { $0.stars > 9 }.first() == nil)
         #expect(try query.count() == 4)
@@ -223,7 +223,7 @@ import Testing
         try things.save(Thing(id: "c", size: .large, count: 7, price: 100, limit: 5, owner: "o1"))
     }
 
-    private func ids(_ condition: (Field<Thing>) -> Condition) throws -> String {
+    private func ids(_ condition: (QueryField<Thing>) -> QueryCondition) throws -> String {
         try things.query().where(condition).order(by: \.id).fetch().map(\.id).joined()
     }
 
@@ -265,7 +265,7 @@ import Testing
         #expect(try all.where { $0.count > 99 }.sum { $0.count } == 0)
         #expect(try all.where { $0.count > 99 }.average { $0.count } == nil)
         #expect(try all.order(by: \.count, .descending).limit(2).sum { $0.count } == 12)
-        #expect(try all.order(by: \.count).skip(1).limit(1).maximum { $0.count } == 5)
+        #expect(try all.order(by: \.count).offset(1).limit(1).maximum { $0.count } == 5)
         #expect(throws: DatabaseError.self) {
             let _: Int8? = try things.query().maximum { $0.named("token") }
         }

@@ -28,7 +28,7 @@ import Testing
             }
         }
 
-        func document(_ id: String) throws -> Document? { ids.contains(id) ? try snapshot.get(id) : nil }
+        func document(_ id: String) throws -> Document? { ids.contains(id) ? try snapshot.document(id) : nil }
     }
 
     private static let visible = (0..<6).map { number in
@@ -87,7 +87,7 @@ import Testing
         let cursor = try whole.database.query(statement).cursor(
             in: whole.database.snapshot(), visible: visible
         ) { false }
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         #expect(try QueryFixture.texts(rows) == alone.rows(statement), "\(statement)")
         #expect(cursor.indexRowsRead == 0)
@@ -123,7 +123,9 @@ import Testing
     @Test func aRowThatIsLeftOutShowsByNothing() throws {
         let fixture = try QueryFixture(Self.visible + Self.hidden)
         let view = try fixture.database.defaultCollection.view(
-            View<String, Int>("ids", version: "1", reduce: .sum) { document, emit in emit(document.id, 1) })
+            MapReduceView<String, Int>("ids", version: "1", reduce: .sum) { document, emit in
+                emit(document.id, 1)
+            })
         func decisions(_ key: String, _ grouping: ViewQuery.Grouping?) throws -> Int {
             var query = ViewQuery()
             let keys = try FleeceDocument(

@@ -58,7 +58,7 @@ import Testing
         try notes.save(json: #"{"title":"東京都","body":"An owl in Tokyo"}"#, id: "tokyo", expecting: .any)
         #expect(Set(try ids("owl")).contains("tokyo"))
         #expect(try ids("行く") == [])
-        try notes.delete(try #require(try notes.get("owl")))
+        try notes.delete(try #require(try notes.document("owl")))
         #expect(try !ids("owl").contains("owl"))
     }
 

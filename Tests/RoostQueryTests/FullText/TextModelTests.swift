@@ -133,7 +133,7 @@ import Testing
                 if Int.random(in: 0..<4, using: &random) == 0 {
                     if Int.random(in: 0..<2, using: &random) == 0 {
                         _ = try notes.purge(id)
-                    } else if let document = try notes.get(id) {
+                    } else if let document = try notes.document(id) {
                         try notes.delete(document)
                     }
                     model.set(id, nil)
@@ -176,7 +176,7 @@ import Testing
         func change(_ id: String) throws {
             switch Int.random(in: 0..<8, using: &random) {
             case 0:
-                if let document = try notes.get(id) { try notes.delete(document) }
+                if let document = try notes.document(id) { try notes.delete(document) }
                 model.set(id, nil)
             case 1:
                 _ = try notes.purge(id)

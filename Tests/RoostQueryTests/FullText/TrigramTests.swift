@@ -78,7 +78,7 @@ import Testing
                 let id = "n\(Int.random(in: 0..<60, using: &random))"
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0: _ = try notes.purge(id)
-                case 1: if let document = try notes.get(id) { try notes.delete(document) }
+                case 1: if let document = try notes.document(id) { try notes.delete(document) }
                 default:
                     let texts: DocumentValue = [
                         "title": .string(text(&random)), "body": .string(text(&random)),
@@ -94,9 +94,10 @@ import Testing
             for _ in 0..<25 {
                 var parameters: [String: DocumentValue] = [:]
                 let condition = condition(&random, &parameters)
-                func query(_ condition: String) throws -> Query {
+                func query(_ condition: String) throws -> DatabaseQuery {
                     try database.query(
-                        "SELECT meta().id FROM notes WHERE \(condition) ORDER BY meta().id", parameters)
+                        "SELECT meta().id FROM notes WHERE \(condition) ORDER BY meta().id",
+                        parameters: parameters)
                 }
                 // What is no column is read.
                 let other = condition.replacing("title", with: "(title || '')").replacing(

@@ -30,8 +30,8 @@ import Testing
     private func run(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws -> (
         rows: [String], read: Int
     ) {
-        let cursor = try fixture.database.query(text, parameters).cursor()
-        var rows: [Row] = []
+        let cursor = try fixture.database.query(text, parameters: parameters).cursor()
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return (try QueryFixture.texts(rows), cursor.documentsRead)
     }
@@ -63,7 +63,7 @@ import Testing
         let after = try run(text, ["s": 3])
         #expect(after.rows.sorted() == before.rows.sorted())
         if text.contains("ORDER BY") { #expect(after.rows == before.rows) }
-        let plan = try fixture.database.query(text, ["s": 3]).explain()
+        let plan = try fixture.database.query(text, parameters: ["s": 3]).explain()
         #expect(after.read <= most, "\(plan)")
     }
 

@@ -64,7 +64,7 @@ import Testing
         #expect(
             QueryFixture.message { _ = try query.with([names[0]: 1]).fetch() }
                 == "The parameter $\(names[1]) is not set. Give it a value, .null for none.")
-        let one = try fixture.database.query("SELECT $\(names[1]) FROM _ LIMIT 1", [names[1]: 7])
+        let one = try fixture.database.query("SELECT $\(names[1]) FROM _ LIMIT 1", parameters: [names[1]: 7])
         #expect(try QueryFixture.texts(try one.fetch()) == ["7"])
         #expect(QueryFixture.message { _ = try one.with([names[0]: 7]).fetch() }.contains("is not set"))
         let groups = "{'\(names[0])': 1}, {'\(names[1])': 1}"

@@ -35,7 +35,7 @@ import Testing
     private func run(_ text: String) throws -> Answer {
         let query = try fixture.database.query(text)
         let cursor = try query.cursor()
-        var rows: [Row] = []
+        var rows: [ResultRow] = []
         while let row = try cursor.next() { rows.append(row) }
         return Answer(
             rows: try QueryFixture.texts(rows), documents: cursor.documentsRead,

@@ -131,7 +131,7 @@ import Testing
             ])
         #expect(found.documentsExamined == 5)
         let whole = try notes.find(["selector": ["_id": "d"]]).documents
-        #expect(whole.first?["_rev"].string == (try notes.get("d")).map { "\($0.revision)" })
+        #expect(whole.first?["_rev"].string == (try notes.document("d")).map { "\($0.revision)" })
         try notes.database.write { batch in
             for number in 0..<40 { try batch.save(json: "{}", id: "z\(number)", in: notes) }
         }

@@ -113,7 +113,7 @@ import Testing
             try fixture.database.query("SELECT é FROM _ WHERE )")
         }
         #expect(error?.code == .invalidQuery)
-        #expect((error?.underlying as? QueryError)?.offset == 23)
+        #expect((error?.underlyingError as? QueryError)?.offset == 23)
     }
 
     /// Texts that would need a deep stack.

@@ -35,15 +35,15 @@ final class QueryFixture: Sendable {
 
     /// The rows of a query, each as a JSON array; a column without a value as MISSING.
     func rows(_ text: String, _ parameters: [String: DocumentValue] = [:]) throws -> [String] {
-        try Self.texts(try database.query(text, parameters).fetch())
+        try Self.texts(try database.query(text, parameters: parameters).fetch())
     }
 
     /// The rows of a query in the JSON schema.
     func rows(json: String, _ parameters: [String: DocumentValue] = [:]) throws -> [String] {
-        try Self.texts(try database.query(json: json, parameters).fetch())
+        try Self.texts(try database.query(json: json, parameters: parameters).fetch())
     }
 
-    static func texts(_ rows: [Row]) throws -> [String] {
+    static func texts(_ rows: [ResultRow]) throws -> [String] {
         rows.map { row in
             let values = (0..<row.count).map { row[$0].exists ? row[$0].json(.canonical) : "MISSING" }
             return values.count == 1 ? values[0] : "[\(values.joined(separator: ","))]"

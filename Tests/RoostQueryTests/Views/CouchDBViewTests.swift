@@ -20,7 +20,7 @@ import Testing
         for (id, key, value) in Self.sample {
             _ = try notes.save(json: #"{"k":\#(key),"v":\#(value)}"#, id: id)
         }
-        let view = View<FleeceValue, Int>("view", version: "1", reduce: .sum) { note, emit in
+        let view = MapReduceView<FleeceValue, Int>("view", version: "1", reduce: .sum) { note, emit in
             emit(note["k"], note["v"].int ?? 0)
         }
         return (database, notes.view(view))
@@ -37,7 +37,7 @@ import Testing
             case "startkey_docid": query.startID = value.string
             case "endkey_docid": query.endID = value.string
             case "inclusive_end": query.includesEnd = value.bool ?? true
-            case "descending": query.descending = value.bool ?? false
+            case "descending": query.isDescending = value.bool ?? false
             case "key": query.keys = [value]
             case "keys": query.keys = Array(value.array ?? .empty)
             case "skip": query.skip = value.int ?? 0
@@ -162,7 +162,7 @@ import Testing
             ("l5", #"{"_id":"gone"}"#), ("l6", #"{"_id":"nowhere"}"#), ("l7", #"{"other":1}"#),
         ]
         for (id, link) in links { _ = try notes.save(json: #"{"link":\#(link)}"#, id: id) }
-        let view = View<String, FleeceValue>("links", version: "1") { note, emit in
+        let view = MapReduceView<String, FleeceValue>("links", version: "1") { note, emit in
             if note["link"].exists { emit(note.id, note["link"]) }
         }
         var query = ViewQuery()

@@ -17,7 +17,7 @@ import Testing
                 try batch.save(json: #"{"n":\#(number),"v":\#(value)}"#, id: "d\(number)", in: notes)
             }
         }
-        let view = View<Int, FleeceValue>("values", version: "1", reduce: reduction) { note, emit in
+        let view = MapReduceView<Int, FleeceValue>("values", version: "1", reduce: reduction) { note, emit in
             emit(note["n"].int ?? 0, note["v"])
         }
         let query = ViewQuery()
@@ -87,7 +87,7 @@ import Testing
             }
         }
         let view = notes.view(
-            View<Int, Int>("distinct", version: "1", reduce: .distinctCount) { note, emit in
+            MapReduceView<Int, Int>("distinct", version: "1", reduce: .distinctCount) { note, emit in
                 emit(note["n"].int ?? 0, 0)
             })
         #expect(try view.reduced(as: Int.self) == 400)
@@ -127,7 +127,7 @@ import Testing
         }
         let views = (0..<3).map { place in
             notes.view(
-                View<String, Int>("v\(place)", version: "1", reduce: number(place)) { note, emit in
+                MapReduceView<String, Int>("v\(place)", version: "1", reduce: number(place)) { note, emit in
                     emit(note.id, 1)
                 })
         }
@@ -137,7 +137,9 @@ import Testing
         // The number that a dropped index had is given again.
         try views[2].drop()
         let last = notes.view(
-            View<String, Int>("other", version: "1", reduce: number(7)) { note, emit in emit(note.id, 1) })
+            MapReduceView<String, Int>("other", version: "1", reduce: number(7)) { note, emit in
+                emit(note.id, 1)
+            })
         #expect(try last.reduced(as: Int.self) == 7)
         try database.close()
     }

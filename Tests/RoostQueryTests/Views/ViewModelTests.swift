@@ -24,8 +24,9 @@ import Testing
 
     private func view(
         _ order: ViewOrder, _ reduction: ViewReduction, _ version: Int, name: String = "keys"
-    ) -> View<FleeceValue, FleeceValue> {
-        View("\(name)-\(order)", version: "\(version)", order: order, reduce: reduction) { document, emit in
+    ) -> MapReduceView<FleeceValue, FleeceValue> {
+        MapReduceView("\(name)-\(order)", version: "\(version)", order: order, reduce: reduction) {
+            document, emit in
             for (key, value) in Self.emitted(document.document) { emit(key, value) }
         }
     }
@@ -33,7 +34,7 @@ import Testing
     private func query(_ random: inout Random, isReduced: Bool) -> ViewQuery {
         func key() -> FleeceValue { json(Self.keys.randomElement(using: &random) ?? "0") }
         var query = ViewQuery()
-        query.descending = Bool.random(using: &random)
+        query.isDescending = Bool.random(using: &random)
         query.includesEnd = Int.random(in: 0..<3, using: &random) > 0
         if Int.random(in: 0..<5, using: &random) == 0 {
             query.keys = (0..<(isReduced ? 1 : Int.random(in: 0..<4, using: &random))).map { _ in key() }
@@ -114,7 +115,7 @@ import Testing
                 "\(query)")
             #expect(found.totalRows == UInt64(model.rows.count))
             if let first = found.first, query.skip == 0 {
-                let all = query.descending ? model.rows.reversed() : model.rows
+                let all = query.isDescending ? model.rows.reversed() : model.rows
                 let row = ViewModel.Row(key: first.key, id: first.id, value: first.value)
                 #expect(all[Int(found.offset)] == row, "\(query)")
             }
@@ -144,7 +145,7 @@ import Testing
     /// Whether the range ends before it begins, the one thing that these queries may be refused for.
     private func isReversed(_ query: ViewQuery, _ model: ViewModel) -> Bool {
         guard let start = query.start, let end = query.end else { return false }
-        return (query.descending ? -1 : 1) * model.collation.compare(start, end) > 0
+        return (query.isDescending ? -1 : 1) * model.collation.compare(start, end) > 0
     }
 }
 
@@ -183,13 +184,13 @@ struct ViewModel {
     /// The rows that a query asks for, before `skip` and `limit`.
     func selected(_ query: ViewQuery) -> [Row] {
         if let keys = query.keys {
-            return (query.descending ? keys.reversed() : keys).flatMap { key in
+            return (query.isDescending ? keys.reversed() : keys).flatMap { key in
                 let found = rows.filter { query.includesEnd && collation.compare($0.key, key) == 0 }
-                return query.descending ? found.reversed() : found
+                return query.isDescending ? found.reversed() : found
             }
         }
-        let ordered = query.descending ? rows.reversed() : rows
-        let sign = query.descending ? -1 : 1
+        let ordered = query.isDescending ? rows.reversed() : rows
+        let sign = query.isDescending ? -1 : 1
         return ordered.filter { row in
             if let start = query.start {
                 let order = sign * collation.compare(row.key, start)

@@ -9,7 +9,7 @@ import Testing
 
 /// Views as a program uses them.
 @Suite struct ViewTests {
-    private let byTag = View<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
+    private let byTag = MapReduceView<String, Int>("by-tag", version: "1", reduce: .count) { note, emit in
         for tag in note["tags"].array ?? .empty {
             if let tag = tag.string { emit(tag, note["stars"].int ?? 0) }
         }
@@ -33,7 +33,7 @@ import Testing
         #expect(rows.map(\.value) == [3, 2, 2] && rows.totalRows == 5 && rows.offset == 1)
         #expect(rows.first?.document?["stars"].int == 3)
         #expect(try view.rows(of: "sky").map(\.id) == ["b"])
-        #expect(try view.rows(descending: true, skip: 1, limit: 2).map(\.id) == ["c", "c"])
+        #expect(try view.rows(isDescending: true, skip: 1, limit: 2).map(\.id) == ["c", "c"])
         #expect(try view.reduced(as: Int.self) == 5)
         #expect(try view.reduced(from: "sea", to: "sea", as: Int.self) == 3)
         #expect(try view.count(from: "h") == 4)
@@ -60,10 +60,10 @@ import Testing
 
     @Test("Keys of several values are those that an encoder makes") func keysOfSeveralValues() throws {
         let (database, notes) = try open()
-        let plain = View<[FleeceValue], Int>("plain", version: "1") { note, emit in
+        let plain = MapReduceView<[FleeceValue], Int>("plain", version: "1") { note, emit in
             emit([note["stars"], note["tags"][0], note["none"], note["tags"]], 1)
         }
-        let encoded = View<EncodedKey, Int>("encoded", version: "1") { note, emit in
+        let encoded = MapReduceView<EncodedKey, Int>("encoded", version: "1") { note, emit in
             emit(EncodedKey([note["stars"], note["tags"][0], note["none"], note["tags"]]), 1)
         }
         let rows = try notes.view(plain).rows()
@@ -80,9 +80,9 @@ import Testing
     func versions() throws {
         let (database, notes) = try open()
         #expect(try notes.view(byTag).rows().count == 5)
-        let other = View<String, Int>("by-tag", version: "2") { note, emit in emit(note.id, 1) }
+        let other = MapReduceView<String, Int>("by-tag", version: "2") { note, emit in emit(note.id, 1) }
         #expect(try notes.view(other).rows().map(\.key) == ["a", "b", "c"])
-        let same = View<String, Int>("by-tag", version: "2") { _, _ in }
+        let same = MapReduceView<String, Int>("by-tag", version: "2") { _, _ in }
         #expect(try notes.view(same).rows().count == 3)
         try notes.view(same).drop()
         #expect(try notes.view(same).rows().count == 0)
@@ -119,7 +119,7 @@ import Testing
         let (database, notes) = try open()
         _ = try notes.save(json: #"{"next":"b"}"#, id: "l1")
         _ = try notes.save(json: #"{"next":"nowhere"}"#, id: "l2")
-        let links = View<String, DocumentValue>("links", version: "1") { note, emit in
+        let links = MapReduceView<String, DocumentValue>("links", version: "1") { note, emit in
             if let next = note["next"].string { emit(note.id, ["_id": .string(next)]) }
         }
         let rows = try notes.view(links).rows(includingDocuments: true)
@@ -133,7 +133,7 @@ import Testing
         try notes.delete("a")
         _ = try notes.save(json: #"{"tags":["design"]}"#, id: "_design/d")
         #expect(try notes.view(byTag).rows().map(\.key) == ["sea", "sea", "sky"])
-        let conflicts = View<String, Int>("conflicts", version: "1") { note, emit in
+        let conflicts = MapReduceView<String, Int>("conflicts", version: "1") { note, emit in
             emit(note.id, note.conflicts.count)
         }
         let history = try ["2-aa", "1-bb"].map { try RevisionID(validating: $0) }
@@ -152,7 +152,7 @@ import Testing
         (
             "reversed descending",
             {
-                $0.start = json("1"); $0.end = json("2"); $0.descending = true
+                $0.start = json("1"); $0.end = json("2"); $0.isDescending = true
             }
         ),
         (
@@ -223,7 +223,9 @@ import Testing
         let database = try Database.open("notes", environment: simulation.environment)
         let notes = try database.collection("notes")
         let view = notes.view(
-            View<FleeceValue, FleeceValue>("by-v", version: "1") { note, emit in emit(note["v"], note["v"]) })
+            MapReduceView<FleeceValue, FleeceValue>("by-v", version: "1") { note, emit in
+                emit(note["v"], note["v"])
+            })
         try notes.save(json: #"{"v":1}"#, id: "a")
         try notes.save(json: #"{"v":2}"#, id: "b")
         try view.update()

@@ -54,9 +54,9 @@ import Testing
     /// What can be asked of the file at `path`.
     private func everyRequest(_ path: String) -> [(name: String, request: () throws -> Void)] {
         var reading = StoreOptions()
-        reading.readOnly = true
+        reading.isReadOnly = true
         var existing = StoreOptions()
-        existing.createIfMissing = false
+        existing.createsIfMissing = false
         let (readOnly, noCreation) = (reading, existing)
         let new = directory.file("salvaged")
         return [

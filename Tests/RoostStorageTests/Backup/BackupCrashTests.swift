@@ -27,7 +27,7 @@ import Testing
     private func contents(_ path: String, _ environment: Environment) throws -> [String: Model]? {
         guard try environment.medium.status(of: path) != nil else { return nil }
         var options = options
-        options.readOnly = true
+        options.isReadOnly = true
         return try Store.open(path, options: options, environment: environment).snapshot().contents()
     }
 
@@ -114,7 +114,7 @@ import Testing
 
     private var readOnly: StoreOptions {
         var options = options
-        options.readOnly = true
+        options.isReadOnly = true
         return options
     }
 }

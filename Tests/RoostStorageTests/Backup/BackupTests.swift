@@ -155,7 +155,7 @@ import Testing
             let report = try store.backup(to: target)
             #expect(report.isIncremental == (round > 0))
             var reading = options
-            reading.readOnly = true
+            reading.isReadOnly = true
             let backup = try Store.open(target, options: reading).snapshot()
             #expect(backup.commit == report.commit)
             #expect(try backup[tree, "a"] == backup[tree, "b"].map { Array($0.prefix(8)) })

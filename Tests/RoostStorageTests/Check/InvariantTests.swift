@@ -57,7 +57,7 @@ import Testing
     }
 
     private func change(
-        _ transaction: WriteTransaction, _ tree: Tree, _ generator: inout SplitMix64, long: Bool
+        _ transaction: StoreTransaction, _ tree: Tree, _ generator: inout SplitMix64, long: Bool
     ) throws -> String {
         func key() -> Key {
             let number = Int.random(in: 0..<5_000, using: &generator)

@@ -88,7 +88,7 @@ import Testing
         try store.close()
         #expect(#expect(throws: StoreError.self) { try store.compact() }?.code == .closed)
         var options = Self.options()
-        options.readOnly = true
+        options.isReadOnly = true
         let reader = try Store.open(directory.file("store"), options: options)
         #expect(#expect(throws: StoreError.self) { try reader.compact() }?.code == .readOnly)
     }

@@ -53,7 +53,7 @@ struct DocumentHistory {
     }
 
     /// Makes one random change.
-    mutating func change(_ transaction: WriteTransaction, _ scale: Int = 5) throws {
+    mutating func change(_ transaction: StoreTransaction, _ scale: Int = 5) throws {
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<4: try putDocuments(transaction, Int.random(in: 1...scale, using: &generator))
         case 4: try renumberDocuments(transaction)
@@ -80,7 +80,7 @@ struct DocumentHistory {
 
     // MARK: Documents: the by-ID tree owns the values, the by-sequence tree borrows them
 
-    private mutating func putDocuments(_ transaction: WriteTransaction, _ count: Int) throws {
+    private mutating func putDocuments(_ transaction: StoreTransaction, _ count: Int) throws {
         for _ in 0..<count {
             let (id, body) = (id(), body())
             let value = try body.withView { try transaction.append(value: $0) }
@@ -89,7 +89,7 @@ struct DocumentHistory {
     }
 
     /// Gives documents new sequence numbers and leaves their values where they are.
-    private mutating func renumberDocuments(_ transaction: WriteTransaction) throws {
+    private mutating func renumberDocuments(_ transaction: StoreTransaction) throws {
         for _ in 0..<10 {
             let id = id()
             guard let document = content.documents[id] else { continue }
@@ -100,7 +100,7 @@ struct DocumentHistory {
     }
 
     private mutating func put(
-        _ transaction: WriteTransaction, _ id: Key, _ body: [UInt8], _ value: ValueReference
+        _ transaction: StoreTransaction, _ id: Key, _ body: [UInt8], _ value: ValueReference
     ) throws {
         // The by-sequence tree is the older one, so that borrowers come before owners in every pass over the trees.
         let bySequence = try transaction.tree("sequence")
@@ -121,7 +121,7 @@ struct DocumentHistory {
         content.sequence[sequence] = id
     }
 
-    private mutating func deleteDocuments(_ transaction: WriteTransaction) throws {
+    private mutating func deleteDocuments(_ transaction: StoreTransaction) throws {
         let bySequence = try transaction.tree("sequence")
         let byID = try transaction.tree("ids", reduction: .sum)
         for _ in 0..<20 {
@@ -135,13 +135,13 @@ struct DocumentHistory {
 
     // MARK: Plain trees
 
-    private mutating func plainTree(_ transaction: WriteTransaction) throws -> (Tree, String) {
+    private mutating func plainTree(_ transaction: StoreTransaction) throws -> (Tree, String) {
         let name = ["alpha", "beta", "gamma"].randomElement(using: &generator)!
         if content.plain[name] == nil { content.plain[name] = Model() }
         return (try transaction.tree(name), name)
     }
 
-    private mutating func append(_ transaction: WriteTransaction, _ count: Int) throws {
+    private mutating func append(_ transaction: StoreTransaction, _ count: Int) throws {
         let (tree, name) = try plainTree(transaction)
         for _ in 0..<count {
             appended += UInt64.random(in: 1...3, using: &generator)
@@ -151,7 +151,7 @@ struct DocumentHistory {
         }
     }
 
-    private mutating func changePlain(_ transaction: WriteTransaction, _ count: Int) throws {
+    private mutating func changePlain(_ transaction: StoreTransaction, _ count: Int) throws {
         let (tree, name) = try plainTree(transaction)
         for _ in 0..<count {
             let key = Key(UInt64.random(in: 0..<500, using: &generator))
@@ -166,7 +166,7 @@ struct DocumentHistory {
         }
     }
 
-    private mutating func deleteRange(_ transaction: WriteTransaction) throws {
+    private mutating func deleteRange(_ transaction: StoreTransaction) throws {
         let (tree, name) = try plainTree(transaction)
         let start = UInt64.random(in: 0..<500, using: &generator)
         var range = KeyRange(lower: Key(start), upper: Key(start + 100))
@@ -177,7 +177,7 @@ struct DocumentHistory {
         content.plain[name]?.delete(range)
     }
 
-    private mutating func dropOrMake(_ transaction: WriteTransaction) throws {
+    private mutating func dropOrMake(_ transaction: StoreTransaction) throws {
         let (tree, name) = try plainTree(transaction)
         guard Bool.random(using: &generator) else { return }
         try transaction.drop(tree)

@@ -123,7 +123,7 @@ import Testing
         }
         Self.run("follower", 1, in: group) { [options] _, _ in
             var following = options
-            following.readOnly = true
+            following.isReadOnly = true
             let began = history.now()
             let follower = try Store.open("store", options: following, environment: environment)
             let snapshot = follower.snapshot()
@@ -141,7 +141,7 @@ import Testing
         #expect(history.counts.readings > 2)
         #expect(try store.check().isClean)
         var copying = options
-        copying.readOnly = true
+        copying.isReadOnly = true
         try store.backup(to: "backup")
         let copy = try Store.open("backup", options: copying, environment: environment)
         #expect(try Self.contents(copy.snapshot()) == Self.contents(store.snapshot()))

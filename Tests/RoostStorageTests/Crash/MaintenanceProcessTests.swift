@@ -34,8 +34,8 @@ import Testing
     @discardableResult
     private func verify(_ path: String, readOnly: Bool = false) throws -> UInt64 {
         var options = StoreOptions()
-        options.createIfMissing = false
-        options.readOnly = readOnly
+        options.createsIfMissing = false
+        options.isReadOnly = readOnly
         let store = try Store.open(path, options: options)
         let tree = try Contents.read(store.snapshot())[work.name]
         let number = NumberedWork.number(tree)

@@ -38,7 +38,7 @@ import Testing
     /// Opens what the killed process left; returns how many commits each thread made.
     private func verify(_ acknowledged: [UInt64], _ round: Int) throws -> [UInt64] {
         var options = StoreOptions()
-        options.createIfMissing = false
+        options.createsIfMissing = false
         let store = try Store.open(path, options: options)
         let contents = try Contents.read(store.snapshot())
         var found: [UInt64] = []
@@ -68,7 +68,7 @@ import Testing
             return error.code == .locked && error.message.contains(holder)
         }
         var reading = StoreOptions()
-        reading.readOnly = true
+        reading.isReadOnly = true
         #expect(try Store.open(path, options: reading).snapshot().treeNames == [])
         #expect(child.finish() == 0)
         try Store.open(path).close()

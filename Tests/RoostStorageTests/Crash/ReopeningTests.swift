@@ -84,7 +84,7 @@ import Testing
         let store = try bench.open(disk)
         try bench.commit(1, to: store)
         var reading = bench
-        reading.options.readOnly = true
+        reading.options.isReadOnly = true
         let reader = try reading.open(disk)
         #expect(try reading.commitsShown(by: reader) == 1)
         #expect {

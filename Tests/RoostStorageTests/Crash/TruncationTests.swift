@@ -16,7 +16,7 @@ import Testing
             ends.append(Int(store.state.record.end))
         }
         let bytes = try #require(disk.contents(of: CrashBench.path))
-        bench.options.createIfMissing = false
+        bench.options.createsIfMissing = false
         for length in 0...bytes.count {
             let cut = SimulatedMedium()
             try cut.install(Array(bytes[..<length]), at: CrashBench.path)

@@ -46,14 +46,14 @@ import Testing
         let store = try Store.open("store", options: options, environment: Simulation.environment(of: disk))
         let tree = try store.tree("tree")
         let value = (0..<4000).map { UInt8(truncatingIfNeeded: $0 &* 97 >> 3) }
-        func fill(_ transaction: WriteTransaction) throws {
+        func fill(_ transaction: StoreTransaction) throws {
             for number in 0..<40 as Range<UInt64> { try transaction.put(Key(number), value, in: tree) }
         }
         let first = try store.beginWriting()
         try first.put("first", [1], in: tree)
         let finish = try #require(try first.stage())
         disk.faults.fail(.write, at: disk.counts[.write] + 1)
-        var next: WriteTransaction?
+        var next: StoreTransaction?
         disk.beginInterludes(SeededGenerator(seed: 1)) { kind in
             guard kind == .truncate, next == nil else { return }
             next = try? store.beginWriting()

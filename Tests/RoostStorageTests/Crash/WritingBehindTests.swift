@@ -35,7 +35,7 @@ import Testing
     }
 
     /// A transaction of which another thread is writing a part until the gate opens.
-    private func beginWithAPartOnItsWay() throws -> WriteTransaction {
+    private func beginWithAPartOnItsWay() throws -> StoreTransaction {
         gate.close(before: .write)
         let transaction = try store.beginWriting()
         try transaction.put("large", Self.large, in: tree)

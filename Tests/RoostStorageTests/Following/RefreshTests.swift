@@ -7,7 +7,7 @@ import Testing
 @Suite struct RefreshTests {
     private func reader(_ path: String, _ options: StoreOptions = StoreOptions()) throws -> Store {
         var options = options
-        options.readOnly = true
+        options.isReadOnly = true
         return try Store.open(path, options: options)
     }
 

@@ -25,7 +25,7 @@ import Testing
 
     private func open(readOnly: Bool) throws -> [UInt8]? {
         var options = StoreOptions()
-        options.readOnly = readOnly
+        options.isReadOnly = readOnly
         let store = try Store.open("store", options: options, environment: Simulation.environment(of: disk))
         let snapshot = store.snapshot()
         return try snapshot.tree("tree").flatMap { try snapshot[$0, "key"] }

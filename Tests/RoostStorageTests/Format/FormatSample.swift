@@ -49,7 +49,7 @@ enum FormatSample: CaseIterable {
 
     var readingOptions: StoreOptions {
         var options = options
-        options.readOnly = true
+        options.isReadOnly = true
         return options
     }
 

@@ -93,7 +93,7 @@ import Testing
             let expected = try JSONDecoder().decode(
                 StoreListing.self, from: try Data(contentsOf: Self.url(name + ".json")))
             var options = Self.options(String(name.split(separator: "-")[1]))
-            options.readOnly = true
+            options.isReadOnly = true
             let store = try Store.open(Self.url(name + ".roost").path, options: options)
             let found = try StoreListing(store.snapshot())
             #expect(found.trees == expected.trees, "\(name)")

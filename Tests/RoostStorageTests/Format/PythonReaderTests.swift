@@ -27,7 +27,7 @@ import Testing
         let path = directory.file("store")
         try Data(try #require(campaign.file)).write(to: URL(fileURLWithPath: path))
         var options = StoreOptions()
-        options.readOnly = true
+        options.isReadOnly = true
         options.reductions = [.keyBytes]
         try expectSameListing(path, try Store.open(path, options: options).snapshot())
     }
@@ -39,7 +39,7 @@ import Testing
             "Tests/RoostStorageTests/Golden/v1-\(form).roost"
         ).path
         var options = StoreOptions()
-        options.readOnly = true
+        options.isReadOnly = true
         options.reductions = [.keyBytes]
         let listing = try expectSameListing(path, try Store.open(path, options: options).snapshot())
         #expect(listing.met["packed leaf"] == nil)

@@ -80,7 +80,7 @@ import Testing
         try simulation.disk.install(bytes, at: "spliced")
         defer { try? simulation.disk.remove("spliced") }
         var reading = options
-        reading.readOnly = true
+        reading.isReadOnly = true
         do {
             return try Store.open("spliced", options: reading, environment: simulation.environment)
                 .snapshot().contents()

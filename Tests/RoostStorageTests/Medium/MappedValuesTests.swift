@@ -203,7 +203,7 @@ import Testing
         #expect(try store.snapshot()[tree].value("7") == value(7))
         #expect(try before[tree].value("7") == value(7))
         var reading = options()
-        reading.readOnly = true
+        reading.isReadOnly = true
         let reader = try Store.open(path, options: reading)
         try store.write { try $0.put("7", value(8), in: tree) }
         try store.write { try $0.put("other", value(9), in: tree) }

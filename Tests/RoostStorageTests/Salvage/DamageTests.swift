@@ -48,7 +48,7 @@ import Testing
                     let value = [UInt8](repeating: UInt8(number * 16 + key), count: length)
                     try transaction.put(Key("key-\(key * (number + 1) % 13)"), value, in: tree)
                 }
-                let policy: WriteTransaction.CheckpointPolicy = number == 2 ? .always : .ifNeeded
+                let policy: StoreTransaction.CheckpointPolicy = number == 2 ? .always : .ifNeeded
                 if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
                 states[store.snapshot().commit.number] = try store.snapshot().contents()
             }
@@ -79,7 +79,7 @@ import Testing
 
         var reading: StoreOptions {
             var options = options
-            options.readOnly = true
+            options.isReadOnly = true
             return options
         }
     }

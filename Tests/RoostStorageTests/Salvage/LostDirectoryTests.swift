@@ -57,7 +57,7 @@ import Testing
             for (damaged, isZeroed) in isAlone ? [(flipped, false), (zeroed, true)] : [(flipped, false)] {
                 try simulation.disk.install(damaged, at: "damaged")
                 var reading = options
-                reading.readOnly = true
+                reading.isReadOnly = true
                 let store = try Store.open("damaged", options: reading, environment: simulation.environment)
                 #expect(try store.snapshot().contents() == contents, "\(place.offset), zeroed: \(isZeroed)")
                 let report = try Store.check("damaged", options: options, environment: simulation.environment)

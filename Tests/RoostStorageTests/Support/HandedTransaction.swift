@@ -2,7 +2,7 @@ import RoostStorage
 
 /// A transaction that another thread goes on with.
 struct HandedTransaction: @unchecked Sendable {  // the thread that made it does not use it any more
-    let transaction: WriteTransaction
+    let transaction: StoreTransaction
 
-    init(_ transaction: WriteTransaction) { self.transaction = transaction }
+    init(_ transaction: StoreTransaction) { self.transaction = transaction }
 }

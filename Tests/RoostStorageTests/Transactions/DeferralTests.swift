@@ -30,7 +30,7 @@ import Testing
         return (store, tree)
     }
 
-    private func pending(_ transaction: WriteTransaction, _ tree: Tree) throws -> Int {
+    private func pending(_ transaction: StoreTransaction, _ tree: Tree) throws -> Int {
         try transaction.editor(tree).deferredCount
     }
 
@@ -115,7 +115,7 @@ import Testing
 
     private var reading: StoreOptions {
         var options = options
-        options.readOnly = true
+        options.isReadOnly = true
         return options
     }
 

@@ -33,7 +33,7 @@ import Testing
         return trees
     }
 
-    private func parts(_ transaction: WriteTransaction, _ tree: Tree) throws -> Int {
+    private func parts(_ transaction: StoreTransaction, _ tree: Tree) throws -> Int {
         try transaction.editor(tree).parts().count
     }
 

@@ -33,7 +33,7 @@ import Testing
         return (try open(), tree)
     }
 
-    private func delete(_ number: UInt64, _ transaction: WriteTransaction, _ tree: Tree) throws {
+    private func delete(_ number: UInt64, _ transaction: StoreTransaction, _ tree: Tree) throws {
         try Key(number).bytes.withView { try transaction.deleteKnown($0, in: tree) }
     }
 

@@ -34,7 +34,7 @@ import Testing
         #expect(try notes.save(["v": 4], id: "n", expecting: .any).attachments == first.attachments)
         #expect(try notes.snapshot().changes().last?.hasAttachments == true)
 
-        let latest = try #require(try notes.get("n"))
+        let latest = try #require(try notes.document("n"))
         #expect(try content(latest, "a.txt") == "abc" && latest["v"].int == 4 && latest.hasAttachments)
         var edit = latest.mutableCopy()
         edit.attachments["b.txt"] = Attachment(try database.saveBlob([1, 2]))
@@ -51,7 +51,7 @@ import Testing
         try notes.save(json: #"{"v":1,"_attachments":{"x":{"data":"YWJj"}}}"#, id: "n")
         try database.close()
         let again = try files.open("a")
-        let document = try #require(try again.collection("notes").get("n"))
+        let document = try #require(try again.collection("notes").document("n"))
         #expect(document.attachments["x"]?.digest == abc && document.json() == #"{"v":1}"#)
         #expect(try again.blobReader(abc)?.readAll() == Array("abc".utf8))
     }
@@ -76,7 +76,7 @@ import Testing
             try $0.insert(json: inlined, id: "n", history: [second.revision, first.revision], in: copies)
         }
         #expect(copy)
-        let document = try #require(try copies.get("n"))
+        let document = try #require(try copies.document("n"))
         #expect(document.attachments == first.attachments && document.revision == second.revision)
         #expect(try other.blobReader(abc)?.readAll() == Array("abc".utf8))
     }
@@ -89,7 +89,7 @@ import Testing
         draft.attachments["a"] = Attachment(blob)
         let attachment = try #require(try notes.save(&draft).attachments["a"])
         #expect(try #require(attachment.encodedLength) < 1000 && attachment.length == 100_000)
-        #expect(try notes.get("n")?.json(with: .all).contains(#""encoding":"gzip""#) == true)
+        #expect(try notes.document("n")?.json(with: .all).contains(#""encoding":"gzip""#) == true)
         #expect(try database.blobReader(attachment)?.readAll() == Array(repeating: 97, count: 100_000))
     }
 
@@ -112,7 +112,7 @@ import Testing
         #expect(
             code { try notes.save(json: #"{"_attachments":\#(attachments)}"#, id: "n") }
                 == .corruptRevisionData)
-        #expect(try notes.get("n") == nil)
+        #expect(try notes.document("n") == nil)
     }
 
     @Test func aStubOfNothingIsRefused() throws {
@@ -123,7 +123,7 @@ import Testing
         _ = try database.saveBlob(Array("abc".utf8))
         #expect(try notes.save(json: named, id: "n").attachments["x"]?.length == 3)
         #expect(
-            code { try notes.saveLocal(json: #"{"_attachments":{"x":{"data":""}}}"#, name: "l") }
+            code { try notes.saveLocalDocument(json: #"{"_attachments":{"x":{"data":""}}}"#, name: "l") }
                 == .corruptRevisionData)
     }
 

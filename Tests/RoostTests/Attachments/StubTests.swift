@@ -39,7 +39,7 @@ import Testing
         try notes.save(json: #"{"v":1}"#, id: "n")
         try database.close()
         let again = try files.open("a")
-        let found = try #require(try again.collection("notes").get("n")).attachments
+        let found = try #require(try again.collection("notes").document("n")).attachments
         #expect(found.count == 2 && found.allSatisfy { $0.value.md5 == md5 && $0.value.encodedMD5 == nil })
     }
 
@@ -89,12 +89,12 @@ import Testing
     @Test func aStubMeansAnAncestorsAttachment() throws {
         try insert(#"{"_attachments":{"a":{"data":"YWJj","content_type":"text/plain"}}}"#, "1-aa")
         try insert(stub(#","revpos":1,"digest":"\#(md5)""#), "3-cc 2-bb 1-aa")
-        let found = try #require(try notes.get("n")?.attachments["a"])
+        let found = try #require(try notes.document("n")?.attachments["a"])
         #expect(found.digest == sha1 && found.revisionPosition == 1 && found.contentType == "text/plain")
         #expect(found.md5 == md5)
         // The ancestor is further back, and no leaf any more: the leaf between has it.
         try insert(stub(""), "5-ee 4-dd 3-cc")
-        #expect(try notes.get("n")?.attachments["a"] == found)
+        #expect(try notes.document("n")?.attachments["a"] == found)
     }
 
     @Test func aStubMayMeanAnotherBranchIfItSaysWhich() throws {
@@ -106,7 +106,7 @@ import Testing
             #expect(code { try insert(stub(wrong), "2-bb 1-ff") } == .missingStub, "\(wrong)")
         }
         try insert(stub(#","revpos":1,"digest":"\#(md5)""#), "2-bb 1-ff")
-        #expect(try notes.get("n")?.attachments["a"]?.digest == sha1)
+        #expect(try notes.document("n")?.attachments["a"]?.digest == sha1)
     }
 
     @Test func whatAStubSaysIsCompared() throws {
@@ -142,7 +142,7 @@ import Testing
             code { _ = try database.write { try $0.insert(document, in: notes) } } == .corruptRevisionData)
         document.contents["a"] = Attachment(try database.saveBlob(Array("abc".utf8)))
         #expect(try database.write { try $0.insert(document, in: notes) })
-        let found = try #require(try notes.get("n"))
+        let found = try #require(try notes.document("n"))
         #expect(try found.revision == id("2-bb") && found.json() == #"{"v":1}"#)
         #expect(
             found.attachments["a"]?.contentType == "text/plain"
@@ -203,7 +203,7 @@ import Testing
             try $0.insert(json: "{}", id: "n", history: try ids("2-aa 1-aa"), isDeleted: true, in: notes)
         }
         let snapshot = try notes.snapshot()
-        let document = try #require(try snapshot.get("n"))
+        let document = try #require(try snapshot.document("n"))
         let all: DocumentMetadata = [
             .id, .revision, .revisions, .revisionsInfo, .conflicts, .deletedConflicts, .localSequence,
         ]

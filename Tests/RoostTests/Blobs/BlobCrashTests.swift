@@ -37,7 +37,7 @@ import Testing
             #expect(try saved == (second.blobReader(blob) != nil))
             next.disk.crash()
             let rebooted = try open(next.afterCrash(.losesAll), nil)
-            #expect(try (rebooted.defaultCollection.get("a") != nil) == saved)
+            #expect(try (rebooted.defaultCollection.document("a") != nil) == saved)
             guard saved else { continue }
             wasNamed = true
             #expect(try rebooted.blobReader(blob)?.readAll() == contents[1], "change \(point)")

@@ -25,7 +25,7 @@ import Testing
             draft.attachments["x"] = Attachment(blobs[0])
             try notes.save(&draft)
             try notes.save(["picture": blobs[1]], id: "value")
-            try notes.saveLocal(["picture": blobs[2]], name: "local")
+            try notes.saveLocalDocument(["picture": blobs[2]], name: "local")
             try notes.save(["picture": blobs[3]], id: "gone")
             try notes.delete("gone")
             try notes.save(json: #"{"deep":[{"text":"\#(blobs[4].digest)"}]}"#, id: "text")
@@ -60,7 +60,7 @@ import Testing
             var snapshot: CollectionSnapshot? = try notes.snapshot()
             try notes.delete("n")
             try database.compact()
-            let attachment = try #require(try snapshot?.get("n")?.attachments["x"])
+            let attachment = try #require(try snapshot?.document("n")?.attachments["x"])
             #expect(try database.blobReader(attachment)?.readAll() == [1])
             snapshot = nil
             try database.compact()

@@ -63,11 +63,11 @@ import Testing
         let notes = try database.collection("notes")
         let note = Note(title: "Barn", photos: [blob])
         try notes.save(note, id: "n1")
-        #expect(try notes.get("n1", as: Note.self)?.value == note)
+        #expect(try notes.document("n1", as: Note.self)?.value == note)
         var draft = MutableDocument(id: "n2")
         draft["photo"] = blob.value
         try notes.save(&draft)
-        let stored = try #require(try notes.get("n2"))
+        let stored = try #require(try notes.document("n2"))
         #expect(Blob(stored.mutableCopy()["photo"]) == blob)
         #expect(stored.json().contains(#""digest":"\#(blob.digest)""#))
         #expect(Blob(.string("x")) == nil)

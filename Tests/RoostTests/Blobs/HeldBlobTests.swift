@@ -37,7 +37,7 @@ import Testing
         blob = nil
         // The same content again, for a document that is not saved.
         _ = try store([1, 2, 3], in: database)
-        let attachment = try #require(try notes.get("n")?.attachments["x"])
+        let attachment = try #require(try notes.document("n")?.attachments["x"])
         #expect(try database.blobReader(attachment)?.readAll() == [1, 2, 3])
     }
 
@@ -62,7 +62,7 @@ import Testing
             }
         } catch is CocoaError {}
         #expect(try database.blobs().isEmpty)
-        #expect(try notes.get("n")?["n"].int == 1)
+        #expect(try notes.document("n")?["n"].int == 1)
     }
 
     @Test func whatSomebodyElseHasStoredStays() throws {
@@ -94,7 +94,7 @@ import Testing
         try Data("cut".utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"))
         let database = try files.open("a")
         _ = try store(Array("whole".utf8), in: database)
-        let attachment = try #require(try database.defaultCollection.get("n")?.attachments["x"])
+        let attachment = try #require(try database.defaultCollection.document("n")?.attachments["x"])
         #expect(try database.blobReader(attachment)?.readAll() == Array("whole".utf8))
     }
 }

@@ -11,8 +11,8 @@ import Testing
 
     init() throws { revision = try RevisionID(validating: "1-a") }
 
-    private func change(_ sequence: UInt64) -> Change {
-        Change(id: "doc", sequence: sequence, revision: revision, flags: [])
+    private func change(_ sequence: UInt64) -> DocumentChange {
+        DocumentChange(id: "doc", sequence: sequence, revision: revision, flags: [])
     }
 
     /// Waits until the hub has told all that it knew of.

@@ -13,9 +13,9 @@ import Testing
 
     /// What listeners heard.
     private final class Heard: Sendable {
-        private let changes = Mutex<[Change]>([])
-        func append(_ new: [Change]) { changes.withLock { $0 += new } }
-        var all: [Change] { changes.withLock { $0 } }
+        private let changes = Mutex<[DocumentChange]>([])
+        func append(_ new: [DocumentChange]) { changes.withLock { $0 += new } }
+        var all: [DocumentChange] { changes.withLock { $0 } }
     }
 
     @Test func eachDocumentStandsOnceAtItsLastChange() throws {
@@ -28,7 +28,7 @@ import Testing
             ])
         #expect(try snapshot.changes(since: 3).map(\.id) == ["a", "b"])
         #expect(try snapshot.changes(since: 3, limit: 1).map(\.id) == ["a"])
-        #expect(try snapshot.changes(descending: true).map(\.sequence) == [5, 4, 3])
+        #expect(try snapshot.changes(isDescending: true).map(\.sequence) == [5, 4, 3])
         #expect(try snapshot.changes(since: 99).isEmpty && snapshot.changes(since: .max).isEmpty)
         #expect(try snapshot.changeCount(since: 0) == 3 && snapshot.changeCount(since: 4) == 1)
         #expect(try snapshot.changeCount(since: .max) == 0)
@@ -43,7 +43,7 @@ import Testing
         while let change = try cursor.next() {
             let document = try cursor.document(of: change)
             #expect(document.id == change.id && document.sequence == change.sequence)
-            #expect(try notes.get(change.id) == document)
+            #expect(try notes.document(change.id) == document)
             values.append(document["v"].int)
         }
         #expect(values == [2, 3])
@@ -184,7 +184,7 @@ import Testing
 
     @Test func wakingHappensOnce() throws {
         let count = Mutex(0)
-        let observation = try notes.wakeOnChange { count.withLock { $0 += 1 } }
+        let observation = try notes.onNextChange { count.withLock { $0 += 1 } }
         try notes.save(json: "{}", id: "a")
         try notes.save(json: "{}", id: "b")
         #expect(count.withLock { $0 } == 1)

@@ -33,7 +33,7 @@ import Testing
         try notes.observe { changes in
             log.append(changes.map { Log.Entry(id: $0.id, sequence: $0.sequence, revision: $0.revision) })
             for change in changes {
-                let sequence = (try? notes.snapshot().get(change.id)).flatMap { $0 }?.sequence ?? 0
+                let sequence = (try? notes.snapshot().document(change.id)).flatMap { $0 }?.sequence ?? 0
                 if sequence < change.sequence {
                     log.complain("\(change.id) was heard of before it was there")
                 }

@@ -96,7 +96,7 @@ import Testing
     @Test func whatAnotherProcessCommittedIsTold() throws {
         // A core of its own, as another process has.
         let reader = try Database.open(
-            files.path, options: DatabaseOptions(readOnly: true), environment: .system)
+            files.path, options: DatabaseOptions(isReadOnly: true), environment: .system)
         let heard = Heard()
         let observation = reader.observeEvents { heard.append($0) }
         try notes.save(json: "{}", id: "a")

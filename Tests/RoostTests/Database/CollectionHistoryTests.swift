@@ -37,7 +37,7 @@ import Testing
         let epoch = try notes.snapshot().epoch
         let copy = files.directory + "/Copy.roost"
         try database.backup(to: copy)
-        let reader = try Database.open(copy, options: DatabaseOptions(readOnly: true))
+        let reader = try Database.open(copy, options: DatabaseOptions(isReadOnly: true))
         #expect(try reader.collection("notes").snapshot().epoch == epoch, "reading begins nothing")
         try reader.close()
         try notes.save(json: "{}", id: "b")
@@ -60,7 +60,7 @@ import Testing
         try Database.salvage(files.path, to: rescued)
         let database = try Database.open(rescued)
         #expect(try database.collection("notes").snapshot().epoch != epoch)
-        #expect(try database.collection("notes").snapshot().get("a") != nil)
+        #expect(try database.collection("notes").snapshot().document("a") != nil)
     }
 
     @Test func theTimeOfCreationStays() throws {
@@ -84,7 +84,7 @@ import Testing
         try notes.purge("a", revisions: ids("2-bb 1-aa"))
         try notes.purge("a", revisions: ids("9-99"))
         try notes.purge("nothing")
-        let last = try #require(try notes.get("b")).revision
+        let last = try #require(try notes.document("b")).revision
         try notes.purge("b")
         #expect(try notes.snapshot().purgeSequence == 2)
         let purges = try #require(try notes.snapshot().purges(since: 0))
@@ -124,7 +124,7 @@ import Testing
         try notes.setMetadata([], name: "other")
         #expect(try notes.metadata("security") == [1, 2, 3] && notes.metadata("other") == [])
         let snapshot = try notes.snapshot()
-        #expect(try snapshot.count == 0 && snapshot.lastSequence == 0 && snapshot.localNames.isEmpty)
+        #expect(try snapshot.count == 0 && snapshot.lastSequence == 0 && snapshot.localDocumentNames.isEmpty)
         try database.compact()
         try database.close()
         try files.use { database in
@@ -160,7 +160,7 @@ import Testing
         try old.save(json: "{}", id: "a")
         let epoch = try old.snapshot().epoch
         try database.drop(old)
-        #expect(code { _ = try old.get("a") } == .notFound)
+        #expect(code { _ = try old.document("a") } == .notFound)
         let new = try database.defaultCollection
         #expect(try new.count == 0 && new.snapshot().epoch != epoch)
         #expect(try new.save(json: "{}", id: "b").sequence == 1)

@@ -16,14 +16,14 @@ import Testing
         #expect(try database.scopes == ["_default", "travel"])
         #expect(try database.collections(scope: "travel").map(\.collectionName) == ["airlines", "hotels"])
         #expect(try database.collection("hotels", scope: "travel") == hotels)
-        #expect(code { _ = try database.collection("none", createIfMissing: false) } == .notFound)
+        #expect(code { _ = try database.collection("none", createsIfMissing: false) } == .notFound)
         #expect(code { _ = try database.collection("_bad") } == .invalidName)
         try hotels.save(json: "{}", id: "a")
         let before = try hotels.snapshot()
         try database.drop(hotels)
         #expect(try database.collections(scope: "travel").map(\.collectionName) == ["airlines"])
-        #expect(try before.get("a") != nil, "snapshots go on")
-        #expect(code { _ = try hotels.get("a") } == .notFound)
+        #expect(try before.document("a") != nil, "snapshots go on")
+        #expect(code { _ = try hotels.document("a") } == .notFound)
         #expect(code { try hotels.save(json: "{}", id: "b") } == .notFound)
         #expect(code { try database.drop(hotels) } == .notFound)
     }
@@ -78,9 +78,9 @@ import Testing
             try snapshot.documents(selection).map(\.id)
         }
         #expect(try found(DocumentSelection()) == ids)
-        #expect(try found(DocumentSelection(descending: true)) == ids.reversed())
+        #expect(try found(DocumentSelection(isDescending: true)) == ids.reversed())
         #expect(try found(DocumentSelection(prefix: "a")) == ["a", "ab", "abc"])
-        #expect(try found(DocumentSelection(prefix: "ab", descending: true)) == ["abc", "ab"])
+        #expect(try found(DocumentSelection(prefix: "ab", isDescending: true)) == ["abc", "ab"])
         #expect(try found(DocumentSelection(from: "ab", to: "b")) == ["ab", "abc", "b"])
         #expect(try found(DocumentSelection(prefix: "a", from: "aaa", to: "z")) == ["ab", "abc"])
         #expect(try found(DocumentSelection(from: "b", limit: 2)) == ["b", "ba"])
@@ -102,24 +102,26 @@ import Testing
 
     @Test func localDocumentsStayApart() throws {
         let notes = try database.collection("notes")
-        let first = try notes.saveLocal(json: #"{"at":1}"#, name: "checkpoint")
+        let first = try notes.saveLocalDocument(json: #"{"at":1}"#, name: "checkpoint")
         #expect(first.revision == 1)
-        #expect(try notes.saveLocal(["at": 2], name: "checkpoint", expecting: 1).revision == 2)
-        #expect(code { try notes.saveLocal(json: "{}", name: "checkpoint", expecting: 1) } == .conflict)
-        #expect(code { try notes.saveLocal(json: "{}", name: "checkpoint", expecting: 0) } == .conflict)
-        #expect(code { try notes.saveLocal(json: "{}", name: "") } == .invalidDocumentID)
-        #expect(code { try notes.saveLocal(json: "[]", name: "x") } == .invalidDocument)
-        #expect(try notes.local("checkpoint")?["at"].int == 2)
+        #expect(try notes.saveLocalDocument(["at": 2], name: "checkpoint", expecting: 1).revision == 2)
+        #expect(
+            code { try notes.saveLocalDocument(json: "{}", name: "checkpoint", expecting: 1) } == .conflict)
+        #expect(
+            code { try notes.saveLocalDocument(json: "{}", name: "checkpoint", expecting: 0) } == .conflict)
+        #expect(code { try notes.saveLocalDocument(json: "{}", name: "") } == .invalidDocumentID)
+        #expect(code { try notes.saveLocalDocument(json: "[]", name: "x") } == .invalidDocument)
+        #expect(try notes.localDocument("checkpoint")?["at"].int == 2)
         #expect(
             try notes.count == 0 && notes.snapshot().changes().isEmpty && notes.snapshot().lastSequence == 0)
         try database.close()
         try files.use { database in
             let notes = try database.collection("notes")
-            #expect(try notes.local("checkpoint")?.json() == #"{"at":2}"#)
-            #expect(try notes.snapshot().localNames == ["checkpoint"])
-            #expect(try notes.deleteLocal("checkpoint"))
-            #expect(try !notes.deleteLocal("checkpoint"))
-            #expect(try notes.local("checkpoint") == nil)
+            #expect(try notes.localDocument("checkpoint")?.json() == #"{"at":2}"#)
+            #expect(try notes.snapshot().localDocumentNames == ["checkpoint"])
+            #expect(try notes.deleteLocalDocument("checkpoint"))
+            #expect(try !notes.deleteLocalDocument("checkpoint"))
+            #expect(try notes.localDocument("checkpoint") == nil)
         }
     }
 }

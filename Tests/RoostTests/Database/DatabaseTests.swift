@@ -11,7 +11,7 @@ import Testing
         let saved = try files.use {
             try $0.collection("notes").save(json: #"{"title":"Swifts","n":1}"#, id: "n1")
         }
-        let read = try files.use { try $0.collection("notes").get("n1") }
+        let read = try files.use { try $0.collection("notes").document("n1") }
         #expect(read == saved)
         #expect(read?.json() == #"{"n":1,"title":"Swifts"}"#)
         #expect(read?["title"].string == "Swifts")
@@ -87,13 +87,13 @@ import Testing
                 try database.write { batch in
                     try batch.save(json: "{}", id: "within", in: notes)
                     try batch.delete("before", in: notes)
-                    #expect(try batch.get("within", in: notes) != nil)
-                    #expect(try notes.get("within") == nil, "others see what was there before")
+                    #expect(try batch.document("within", in: notes) != nil)
+                    #expect(try notes.document("within") == nil, "others see what was there before")
                     throw Stop()
                 }
             }
-            #expect(try notes.get("within") == nil)
-            #expect(try notes.get("before") != nil)
+            #expect(try notes.document("within") == nil)
+            #expect(try notes.document("before") != nil)
             #expect(try notes.snapshot().lastSequence == 1)
         }
     }
@@ -142,10 +142,10 @@ import Testing
             let before = try database.snapshot()
             try notes.save(json: #"{"v":2}"#, id: "a")
             try notes.save(json: "{}", id: "b")
-            #expect(try before[notes].get("a")?["v"].int == 1)
+            #expect(try before[notes].document("a")?["v"].int == 1)
             #expect(try before[notes].count == 1)
-            #expect(try before[notes].get("b") == nil)
-            #expect(try notes.get("a")?["v"].int == 2)
+            #expect(try before[notes].document("b") == nil)
+            #expect(try notes.document("a")?["v"].int == 2)
         }
     }
 }

@@ -50,7 +50,7 @@ import Testing
         try await notes.save(json: "{}", id: "a")
         try await notes.save(json: "{}", id: "b")
         try await notes.setExpiration(Date(timeIntervalSinceNow: 0.05), of: "a")
-        #expect(try await eventually { try notes.get("a") == nil })
+        #expect(try await eventually { try notes.document("a") == nil })
         #expect(try notes.snapshot().changes().map(\.id) == ["b"], "purged, not deleted")
         #expect(try notes.count == 1)
     }

@@ -77,7 +77,7 @@ import Testing
                 ? files.path("none") : files.path(name == "data.roost" ? "treasure/letters" : "treasure"))
         expectCode(.notADatabase, "\(name)") { _ = try files.open("db") }
         expectCode(.notADatabase, "\(name)") {
-            _ = try Database.open(path, options: DatabaseOptions(readOnly: true))
+            _ = try Database.open(path, options: DatabaseOptions(isReadOnly: true))
         }
         useEverything()
         try expectTreasureUntouched("\(name)")
@@ -177,7 +177,7 @@ import Testing
         let first = try files.open("db")
         let second = try files.open("link")
         try second.defaultCollection.save(json: "{}", id: "through the link")
-        #expect(try first.defaultCollection.get("through the link") != nil)
+        #expect(try first.defaultCollection.document("through the link") != nil)
         #expect(try second.blobReader(blob) != nil)
         try first.close()
         try second.close()

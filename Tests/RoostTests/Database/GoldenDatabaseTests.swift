@@ -33,7 +33,7 @@ import Testing
                 _ = try birds.save(json: #"{"n":\#(number),"name":"Apus apus"}"#, id: "b\(number)")
             }
             _ = try birds.delete("b7")
-            _ = try birds.saveLocal(json: #"{"seen":20}"#, name: "checkpoint")
+            _ = try birds.saveLocalDocument(json: #"{"seen":20}"#, name: "checkpoint")
             try birds.insert("fork", "2-bb 1-aa", json: #"{"side":"left"}"#)
             try birds.insert("fork", "2-cc 1-aa", json: #"{"side":"right"}"#)
             try database.compact()
@@ -58,10 +58,10 @@ import Testing
             let snapshot = try birds.snapshot()
             #expect(snapshot.count == 20, "\(name)")
             #expect(try snapshot.deletedCount == 1, "\(name)")
-            #expect(try snapshot.get("b0")?.json().contains("100") == true, "\(name)")
-            #expect(try snapshot.get("b7") == nil, "\(name)")
+            #expect(try snapshot.document("b0")?.json().contains("100") == true, "\(name)")
+            #expect(try snapshot.document("b7") == nil, "\(name)")
             #expect(try birds.leaves("fork") == ["2-cc", "2-bb"], "\(name)")
-            #expect(try snapshot.local("checkpoint")?.json() == #"{"seen":20}"#, "\(name)")
+            #expect(try snapshot.localDocument("checkpoint")?.json() == #"{"seen":20}"#, "\(name)")
             #expect(try birds.save(json: "{}", id: "later").sequence == snapshot.lastSequence + 1, "\(name)")
             try database.close()
         }

@@ -19,10 +19,10 @@ import Testing
         json += [UInt8](repeating: UInt8(ascii: "x"), count: count)
         json += Array(#"","zone":2}"#.utf8)
         let body = json
-        _ = try notes.database.write { try $0.save(json: body, id: "large", in: notes) }
+        _ = try notes.database.write { try $0.save(IncomingDocument(json: body), id: "large", in: notes) }
         try notes.database.close()
         try files.use { database in
-            let large = try #require(try database.collection("notes").get("large"))
+            let large = try #require(try database.collection("notes").document("large"))
             #expect(large["before"].int == 1 && large["zone"].int == 2)
             #expect(large["text"].string?.utf8.count == count)
         }
@@ -63,7 +63,9 @@ import Testing
         for number in 0..<count { json += Array("\(number == 0 ? "" : ",")\"k\(number)\":\(number)".utf8) }
         json.append(UInt8(ascii: "}"))
         let body = json
-        let saved = try notes.database.write { try $0.save(json: body, id: "wide", in: notes) }
+        let saved = try notes.database.write {
+            try $0.save(IncomingDocument(json: body), id: "wide", in: notes)
+        }
         #expect(saved.properties.count == count)
         let read = try #require(try notes["wide"])
         for number in [0, 7, 65_536, 999_999] { #expect(read["k\(number)"].int == number) }
@@ -143,7 +145,7 @@ import Testing
         for (start, end) in [("{\"k\":\"", "\"}"), ("{\"", "\":1}")] {
             let json = Array(start.utf8) + bytes + Array(end.utf8)
             #expect(
-                code { _ = try notes.database.write { try $0.save(json: json, in: notes) } }
+                code { _ = try notes.database.write { try $0.save(IncomingDocument(json: json), in: notes) } }
                     == .invalidDocument)
         }
     }

@@ -9,7 +9,7 @@ import Testing
         var options = DatabaseOptions()
         options.key = key
         var reading = options
-        reading.readOnly = true
+        reading.isReadOnly = true
         var codes: Set<DatabaseError.Code> = []
         var messages: Set<String> = []
         var point = 0
@@ -24,7 +24,7 @@ import Testing
                 let rebooted = simulation.afterCrash(fate)
                 do {
                     let reader = try Database.open("db", options: reading, environment: rebooted.environment)
-                    #expect(try reader.collection("notes", createIfMissing: false).count == 0)
+                    #expect(try reader.collection("notes", createsIfMissing: false).count == 0)
                 } catch {
                     codes.insert(error.code)
                     if !error.message.contains("notes") { messages.insert(error.message) }

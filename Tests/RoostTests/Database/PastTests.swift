@@ -21,7 +21,7 @@ import Testing
         try notes.delete("a")
         let past = try database.snapshot(at: commit)[notes]
         #expect(try past["a"]?["v"].int == 1)
-        #expect(try past.get("a", as: [String: Int].self)?.value == ["v": 1])
+        #expect(try past.document("a", as: [String: Int].self)?.value == ["v": 1])
         #expect(try past.count == 1 && notes.count == 0)
         try database.compact()
         #expect(try past["a"]?["v"].int == 1, "an open snapshot stays")

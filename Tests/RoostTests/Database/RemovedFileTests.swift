@@ -16,7 +16,7 @@ import Testing
         for _ in 0..<2 {
             #expect(throws: DatabaseError.self) { try notes.save(json: #"{"v":2}"#, id: "a") }
         }
-        #expect(try notes.get("a")?.int("v") == 1, "what is open is still read")
+        #expect(try notes.document("a")?.int("v") == 1, "what is open is still read")
         try? database.close()
         // Another one of that name is a database of its own.
         let next = try Database.open(path, options: options)

@@ -15,7 +15,7 @@ import Testing
         for number in 0..<20 {
             _ = try documents.save(json: #"{"number": \#(number), "text": "\#(text)"}"#, id: "\(number)")
         }
-        #expect(try documents.get("7")?["number"].int == 7)
+        #expect(try documents.document("7")?["number"].int == 7)
         let found = try documents.snapshot().documents(DocumentSelection()).map { $0["number"].int ?? -1 }
         #expect(found.sorted() == Array(0..<20))
         #expect(database.core.store.state.file.mapped != nil)

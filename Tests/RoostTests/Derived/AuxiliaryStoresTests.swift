@@ -71,7 +71,7 @@ import Testing
             #expect(try text(in: store) == nil)
             try put("again", in: store)
             #expect(database.auxiliaryStores.discarded["1"] != nil)
-            #expect(try database.defaultCollection.get("n") != nil)
+            #expect(try database.defaultCollection.document("n") != nil)
             try database.close()
         }
     }
@@ -137,7 +137,7 @@ import Testing
     {
         let database = try open()
         try put("first", in: database.auxiliaryStores.store("1"))
-        let reader = try open(DatabaseOptions(readOnly: true))
+        let reader = try open(DatabaseOptions(isReadOnly: true))
         #expect(try text(in: reader.auxiliaryStores.store("1")) == "first")
         #expect(try reader.auxiliaryStores.store("2") == nil)
         #expect(try database.auxiliaryStores.names() == ["1"])

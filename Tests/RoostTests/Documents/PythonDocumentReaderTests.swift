@@ -117,7 +117,7 @@ import Testing
         draft.attachments["b"] = Attachment(
             try database.saveBlob([1, 2, 3], options: BlobOptions(digest: .sha256)))
         try notes.save(&draft)
-        try notes.saveLocal(json: #"{"seen":1}"#, name: "point")
+        try notes.saveLocalDocument(json: #"{"seen":1}"#, name: "point")
         try notes.setMetadata([1, 255], name: "who")
     }
 
@@ -159,7 +159,7 @@ import Testing
             #expect(found.purges.map(\.revs) == purges.map { $0.revisions.map { "\($0)" } })
             try database.compact()
         }
-        let attachments = try #require(try notes.get("attached")).attachments
+        let attachments = try #require(try notes.document("attached")).attachments
         for (_, attachment) in attachments {
             let stored = try #require(
                 try list(files.path).collections["birds.notes"]?.documents.first { $0.id == "attached" })

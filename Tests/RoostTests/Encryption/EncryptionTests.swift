@@ -27,9 +27,9 @@ import Testing
     }
 
     private func verify(_ database: Database) throws {
-        let collection = try database.collection("hidden-collection", createIfMissing: false)
+        let collection = try database.collection("hidden-collection", createsIfMissing: false)
         #expect(try collection.count == 300)
-        #expect(try collection.get("swift-secret-id-7")?["n"].int == 7)
+        #expect(try collection.document("swift-secret-id-7")?["n"].int == 7)
         #expect(try database.check().isClean)
     }
 
@@ -134,7 +134,7 @@ import Testing
             do {
                 let opened = try open(key)
                 for number in 0..<5 {
-                    let value = try opened.defaultCollection.get("d\(number)")?["n"].int
+                    let value = try opened.defaultCollection.document("d\(number)")?["n"].int
                     #expect(value == number, "byte \(offset)")
                 }
                 try? opened.close()

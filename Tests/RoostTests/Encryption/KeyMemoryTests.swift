@@ -70,7 +70,7 @@ import Testing
                 let (database, keys) = try place.work(.random())
                 var snapshot: CollectionSnapshot? = try database.defaultCollection.snapshot()
                 try database.close()
-                #expect(try snapshot?.get("d3")?["n"].int == 3)
+                #expect(try snapshot?.document("d3")?["n"].int == 3)
                 #expect(try !keys.found().isEmpty)
                 snapshot = nil
                 let found = try keys.found()
@@ -86,9 +86,9 @@ import Testing
                 let key = EncryptionKey.random()
                 let keys = try place.work(key).1
                 var options = DatabaseOptions(key: key)
-                options.readOnly = true
+                options.isReadOnly = true
                 let reader = try Database.open(place.path, options: options)
-                _ = try reader.defaultCollection.get("d3")
+                _ = try reader.defaultCollection.document("d3")
                 try reader.close()
                 let left = try keys.found()
                 #expect(left == ["the user's key, 1 times"], "\(left)")

@@ -39,7 +39,7 @@ import Testing
             try plant(blob, ending, bytes)
             #expect(try database.blobReader(blob) == nil)
             try database.close()
-            var options = DatabaseOptions(readOnly: readOnly)
+            var options = DatabaseOptions(isReadOnly: readOnly)
             options.key = key
             database = try Database.open(files.path("db"), options: options)
             #expect(try database.blobReader(blob) == nil)
@@ -64,7 +64,7 @@ import Testing
             _ = try? database.changeKey(to: key)
             guard simulation.disk.hasCrashed else { break }
             let rebooted = simulation.afterCrash(.keepsAll)
-            var options = DatabaseOptions(readOnly: true)
+            var options = DatabaseOptions(isReadOnly: true)
             options.key = key
             let names = try rebooted.disk.list("db/blobs")
             guard !names.contains(where: { $0.hasSuffix(".sealed") }),
@@ -76,7 +76,7 @@ import Testing
             let error = #expect(throws: DatabaseError.self) { try reader.blobReader(blob) }
             #expect(error?.code == .damaged)
             // Whoever opens it for writing ends the encryption: what is damaged is not in the clear, nor passes for whole.
-            options.readOnly = false
+            options.isReadOnly = false
             let writer = try Database.open("db", options: options, environment: rebooted.environment)
             #expect(try rebooted.disk.list("db/blobs").filter { $0.hasSuffix(".blob") } == [])
             #expect(throws: DatabaseError.self) { try writer.blobReader(blob)?.readAll() }

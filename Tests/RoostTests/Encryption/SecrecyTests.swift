@@ -52,11 +52,11 @@ import Testing
             }
         }
         let blob = try database.saveBlob(content, contentType: Secret.contentType)
-        var draft = try #require(try collection.get("\(Secret.id)-\(first)")).mutableCopy()
+        var draft = try #require(try collection.document("\(Secret.id)-\(first)")).mutableCopy()
         draft.attachments[Secret.attachment] = Attachment(blob)
         try collection.save(&draft)
         try database.write { batch in
-            try batch.saveLocal(
+            try batch.saveLocalDocument(
                 json: #"{"\#(Secret.property)":"\#(Secret.text)"}"#, name: Secret.local, in: collection)
         }
     }

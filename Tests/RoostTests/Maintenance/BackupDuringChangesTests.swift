@@ -14,7 +14,7 @@ import Testing
     ) throws -> Database {
         var options = DatabaseOptions()
         options.key = key
-        options.readOnly = readOnly
+        options.isReadOnly = readOnly
         return try Database.open(path, options: options, environment: simulation.environment)
     }
 

@@ -23,7 +23,7 @@ import Testing
     private func open(
         _ simulation: Simulation, _ path: String, isEncrypted: Bool, readOnly: Bool = false
     ) throws -> Database {
-        var options = DatabaseOptions(readOnly: readOnly, createIfMissing: !readOnly)
+        var options = DatabaseOptions(isReadOnly: readOnly, createsIfMissing: !readOnly)
         options.key = isEncrypted ? Self.key : nil
         return try Database.open(path, options: options, environment: simulation.environment)
     }

@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test func changesAndDocumentsAreCompared() throws {
-        let sequence = try #require(try notes.get("d3")).sequence
+        let sequence = try #require(try notes.document("d3")).sequence
         try tamper { try $0.transaction.delete(Key(Sequences.key(sequence)), in: notes.trees.changes) }
         #expect(try findings() == ["document \"d3\": it is not among the changes"])
 
@@ -54,8 +54,8 @@ import Testing
     }
 
     @Test func aChangeThatSaysSomethingElseIsNoticed() throws {
-        let sequence = try #require(try notes.get("d3")).sequence
-        let other = try #require(try notes.get("d4")).sequence
+        let sequence = try #require(try notes.document("d3")).sequence
+        let other = try #require(try notes.document("d4")).sequence
         try tamper { writer in
             let changes = notes.trees.changes
             let entry = try #require(

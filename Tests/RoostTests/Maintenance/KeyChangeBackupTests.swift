@@ -17,7 +17,7 @@ import Testing
     private func open(
         _ simulation: Simulation, _ path: String, key: Int, readOnly: Bool = false
     ) throws -> Database {
-        var options = DatabaseOptions(readOnly: readOnly, createIfMissing: !readOnly)
+        var options = DatabaseOptions(isReadOnly: readOnly, createsIfMissing: !readOnly)
         options.key = Self.keys[key]
         return try Database.open(path, options: options, environment: simulation.environment)
     }
@@ -56,7 +56,7 @@ import Testing
         let old = try contents(simulation, "db", key: history[0])
         for key in history.dropFirst() {
             try writer.changeKey(to: Self.keys[key])
-            for id in ["b", "c", "d"] where try writer.defaultCollection.get(id) != nil {
+            for id in ["b", "c", "d"] where try writer.defaultCollection.document(id) != nil {
                 try writer.defaultCollection.delete(id)
             }
             // Blobs that were stored just now are kept until the database is opened again.

@@ -59,7 +59,7 @@ import Testing
         let rescued = place.directory + "/Rescued.roost"
         defer { try? FileManager.default.removeItem(atPath: rescued) }
         var reading = options
-        reading.readOnly = true
+        reading.isReadOnly = true
         if opens {
             do {
                 let database = try Database.open(place.path, options: reading)

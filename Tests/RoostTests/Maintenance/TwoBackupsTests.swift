@@ -19,7 +19,7 @@ import Testing
             try writer.defaultCollection.save(json: "{}", id: "between")
         }
         let reader = try Database.open(
-            "db", options: DatabaseOptions(readOnly: true),
+            "db", options: DatabaseOptions(isReadOnly: true),
             environment: Environment(
                 medium: medium, clock: simulation.clock, randomness: simulation.randomness))
         let outcome = Mutex<DatabaseError?>(nil)
@@ -44,7 +44,7 @@ import Testing
         for isAgain in [false, true] {
             if isAgain { try writer.backup(to: "copy") }
             let copy = try Database.open(
-                "copy", options: DatabaseOptions(readOnly: true), environment: simulation.environment)
+                "copy", options: DatabaseOptions(isReadOnly: true), environment: simulation.environment)
             for (number, blob) in blobs.withLock({ $0 }).enumerated()
             where try copy.defaultCollection.contains("n\(number)") {
                 #expect(try copy.blobReader(blob)?.readAll() == [UInt8(number + 1)])

@@ -29,11 +29,11 @@ import Testing
         try manager.create("_users")
         #expect(try manager.names == ["_users", "notes"] && manager.contains("notes"))
         #expect(code { try manager.create("notes") } == .alreadyExists)
-        #expect(code { _ = try manager.database("none", createIfMissing: false) } == .notFound)
+        #expect(code { _ = try manager.database("none", createsIfMissing: false) } == .notFound)
         #expect(try manager.database("notes") === notes.database)
         try manager.delete("notes")
         #expect(try entries() == ["_users.roost"])
-        #expect(code { _ = try notes.get("a") } == .closed)
+        #expect(code { _ = try notes.document("a") } == .closed)
         #expect(code { try manager.delete("notes") } == .notFound)
         #expect(try manager.database("notes").defaultCollection.count == 0, "a new one")
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(folder.utf8.allSatisfy { $0 < 128 } && folder == folder.lowercased() || folder.contains("%"))
         try manager.close()
         let again = try DatabaseManager(manager.directory)
-        #expect(try again.database(name, createIfMissing: false).defaultCollection.contains(name))
+        #expect(try again.database(name, createsIfMissing: false).defaultCollection.contains(name))
         #expect(try entries().count == 1)
     }
 
@@ -93,7 +93,7 @@ import Testing
         let blob = try original.saveBlob([1, 2, 3])
         try original.defaultCollection.save(["picture": blob], id: "n")
         try manager.copy("a", to: "b")
-        let copy = try manager.database("b", createIfMissing: false)
+        let copy = try manager.database("b", createsIfMissing: false)
         #expect(try copy.defaultCollection["n"] == original.defaultCollection["n"])
         #expect(try copy.blobReader(blob)?.readAll() == [1, 2, 3])
         #expect(copy.publicUUID != original.publicUUID && copy.privateUUID != original.privateUUID)
@@ -117,7 +117,7 @@ import Testing
 
     @Test func readingManagersChangeNothing() throws {
         try manager.create("a").defaultCollection.save(json: "{}", id: "x")
-        let reader = try DatabaseManager(manager.directory, options: DatabaseOptions(readOnly: true))
+        let reader = try DatabaseManager(manager.directory, options: DatabaseOptions(isReadOnly: true))
         #expect(try reader.database("a").defaultCollection.contains("x"))
         #expect(code { try reader.create("b") } == .readOnly)
         #expect(code { try reader.delete("a") } == .readOnly)
@@ -155,7 +155,7 @@ import Testing
             #expect(!done.contains("b") || names.contains("b"), "crash at \(change)")
             #expect(!done.contains("a") || done.contains("b") || names.contains("a"), "crash at \(change)")
             for name in names {
-                let documents = try manager.database(name, createIfMissing: false).defaultCollection
+                let documents = try manager.database(name, createsIfMissing: false).defaultCollection
                 #expect(
                     try documents.contains("x") || name == "a" && !done.contains("a"), "crash at \(change)")
             }

@@ -55,7 +55,7 @@ import Testing
         }
         #expect(throws: Failure.self) { try broken.migrate(database) }
         #expect(try broken.appliedMigrations(of: database) == ["one"])
-        #expect(failure { _ = try database.collection("new", createIfMissing: false) }?.code == .notFound)
+        #expect(failure { _ = try database.collection("new", createsIfMissing: false) }?.code == .notFound)
 
         var mended = migrator("one")
         mended.registerMigration("two") { step in
@@ -150,7 +150,7 @@ import Testing
             try notes.all().map(\.value) == [
                 NoteThree(heading: "Swifts", stars: 3), NoteThree(heading: "Welcome", stars: 0),
             ])
-        #expect(try notes.documents.get("swifts")?.json() == #"{"heading":"Swifts","stars":3}"#)
+        #expect(try notes.documents.document("swifts")?.json() == #"{"heading":"Swifts","stars":3}"#)
     }
 
     @Test func documentsThatAStepLeavesAreNotSaved() throws {
@@ -167,7 +167,7 @@ import Testing
         }
         try migrator.migrate(database)
         #expect(try notes.snapshot().lastSequence == before + 1)
-        #expect(try notes.get("a")?.revision.generation == 1 && notes.get("b")?["stars"].int == 0)
+        #expect(try notes.document("a")?.revision.generation == 1 && notes.document("b")?["stars"].int == 0)
     }
 
     @Test func aCollectionOfTheStepItselfHasNothingToChange() throws {
@@ -175,7 +175,7 @@ import Testing
         migrator.registerMigration("new") { step in
             let fresh = try step.collection("fresh", scope: "birds")
             try step.batch.save(json: "{}", id: "a", in: fresh)
-            #expect(try step.batch.get("a", in: fresh) != nil)
+            #expect(try step.batch.document("a", in: fresh) != nil)
             #expect(try step.updateAll(in: fresh) { $0["seen"] = true } == 0)
         }
         try migrator.migrate(database)

@@ -82,7 +82,7 @@ import Testing
         let json = try JSONSerialization.jsonObject(with: Data(document.json().utf8)) as? [String: String]
         #expect(json == ["type": "hotel", "name": "Ted"])
         #expect(try document.decode(Hotel.self) == Hotel(id: "h1", type: "hotel", name: "Ted"))
-        #expect(try hotels.get("h1", as: Hotel.self)?.name == "Ted")
+        #expect(try hotels.document("h1", as: Hotel.self)?.name == "Ted")
     }
 
     @Test func aSubsetOfThePropertiesIsJSONToo() throws {

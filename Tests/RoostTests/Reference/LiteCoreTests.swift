@@ -31,14 +31,14 @@ import Testing
         let other = try files.open().collection("notes")
         let calls = Mutex(0)
         var bookmark = try notes.snapshot().lastSequence
-        var registration = try notes.wakeOnChange { calls.withLock { $0 += 1 } }
+        var registration = try notes.onNextChange { calls.withLock { $0 += 1 } }
         for id in ["b", "a", "b"] { try other.save(json: "{}", id: id) }
         #expect(calls.withLock { $0 } == 1)
         let changes = try notes.snapshot().changes(since: bookmark)
         #expect(changes.map(\.id) == ["a", "b"])
         bookmark = try #require(changes.last).sequence
 
-        registration = try notes.wakeOnChange { calls.withLock { $0 += 1 } }
+        registration = try notes.onNextChange { calls.withLock { $0 += 1 } }
         try notes.delete("a")
         #expect(calls.withLock { $0 } == 2)
         #expect(try notes.snapshot().changes(since: bookmark).map(\.isDeleted) == [true])
@@ -48,7 +48,7 @@ import Testing
     /// Record: the flags of a document are those of its winner and its leaves.
     @Test func flagsFollowTheLeaves() throws {
         let notes = try database.collection("notes")
-        func change() throws -> Change? { try notes.snapshot().changes().first { $0.id == "a" } }
+        func change() throws -> DocumentChange? { try notes.snapshot().changes().first { $0.id == "a" } }
         try notes.insert("a", "1-aa")
         #expect(try change()?.isDeleted == false && change()?.isConflicted == false)
         try notes.insert("a", "2-bb 1-aa")
@@ -59,7 +59,7 @@ import Testing
         try notes.delete("a")
         #expect(try change()?.isDeleted == true && change()?.hasAttachments == false)
         #expect(try notes["a"] == nil)
-        #expect(try notes.snapshot().getIncludingDeleted("a")?.isDeleted == true)
+        #expect(try notes.snapshot().document("a", includingDeleted: true)?.isDeleted == true)
     }
 
     /// RevTree: one revision is current; inserting with history, purging, pruning.

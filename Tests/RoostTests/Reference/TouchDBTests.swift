@@ -84,10 +84,10 @@ import Testing
 
     /// `localdocs`: a revision ID and JSON, neither replicated nor among the rest.
     @Test func localDocumentsStayHere() throws {
-        try notes.saveLocal(json: #"{"lastSequence":"17-g1AAA"}"#, name: "checkpoint")
-        let again = try notes.saveLocal(json: #"{"lastSequence":"18-g1AAA"}"#, name: "checkpoint")
+        try notes.saveLocalDocument(json: #"{"lastSequence":"17-g1AAA"}"#, name: "checkpoint")
+        let again = try notes.saveLocalDocument(json: #"{"lastSequence":"18-g1AAA"}"#, name: "checkpoint")
         #expect(again.revision == 2)
-        #expect(try notes.local("checkpoint")?["lastSequence"].string == "18-g1AAA")
+        #expect(try notes.localDocument("checkpoint")?["lastSequence"].string == "18-g1AAA")
         let snapshot = try notes.snapshot()
         #expect(try snapshot.changes().isEmpty && snapshot.documents().isEmpty && snapshot.count == 0)
         #expect(code { try notes.save(json: "{}", id: "_local/checkpoint") } == .invalidDocumentID)

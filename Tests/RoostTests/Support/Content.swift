@@ -11,7 +11,7 @@ extension CollectionSnapshot {
                 + (try revisions(of: document.id).map { "  \($0.id) of \($0.parent?.description ?? "-")" })
         }
         lines += try changes().map { "\($0)" }
-        lines += try localNames.map { "\($0): \(try local($0)?.json() ?? "?")" }
+        lines += try localDocumentNames.map { "\($0): \(try localDocument($0)?.json() ?? "?")" }
         lines += try expirations().map { "\($0.id) until \($0.date.timeIntervalSince1970)" }
         return lines + ["\(count) \(lastSequence)"]
     }
@@ -19,7 +19,7 @@ extension CollectionSnapshot {
 
 extension DocumentCollection {
     /// Makes one random change; what it is follows from the generator alone.
-    func change(_ batch: WriteBatch, _ generator: inout SeededGenerator) throws {
+    func change(_ batch: WriteTransaction, _ generator: inout SeededGenerator) throws {
         let id = "d\(Int.random(in: 0..<8, using: &generator))"
         let number = Int.random(in: 0..<1000, using: &generator)
         let json = #"{"v":\#(number),"text":"\#(String(repeating: "x", count: number))"}"#
@@ -27,7 +27,7 @@ extension DocumentCollection {
         case 0: try batch.delete(id, in: self)
         case 1: try batch.purge(id, in: self)
         case 2: try batch.resolve(id, in: self)
-        case 3: try batch.saveLocal(json: json, name: id, in: self)
+        case 3: try batch.saveLocalDocument(json: json, name: id, in: self)
         case 4: try batch.setExpiration(.init(timeIntervalSince1970: 4e9 + Double(number)), of: id, in: self)
         case 5, 6:
             let digest = String(number % 16, radix: 16)

@@ -14,7 +14,7 @@ final class TemporaryDatabase {
     deinit { try? FileManager.default.removeItem(atPath: directory) }
 
     func open(readOnly: Bool = false) throws -> Database {
-        try Database.open(path, options: DatabaseOptions(readOnly: readOnly))
+        try Database.open(path, options: DatabaseOptions(isReadOnly: readOnly))
     }
 
     /// Opens the database, hands it to `body`, and closes it.

@@ -62,7 +62,7 @@ import Testing
             }
             total += documents.count
         }
-        #expect(try notes.get("count")?["n"].int == total, "no commit missed another")
+        #expect(try notes.document("count")?["n"].int == total, "no commit missed another")
         #expect(try database.check().isClean)
     }
 }

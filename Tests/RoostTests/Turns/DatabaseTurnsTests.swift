@@ -19,7 +19,8 @@ import Testing
         for number in 0..<40 {
             let notes = handles[number % 2]
             try notes.database.write { batch in
-                var draft = try batch.get("count", in: notes)?.mutableCopy() ?? MutableDocument(id: "count")
+                var draft =
+                    try batch.document("count", in: notes)?.mutableCopy() ?? MutableDocument(id: "count")
                 #expect((draft["n"].int ?? 0) == number)
                 draft["n"] = number + 1
                 try batch.save(&draft, in: notes)
@@ -39,22 +40,22 @@ import Testing
         let (first, second) = try two()
         let (mine, theirs) = (try first.defaultCollection, try second.defaultCollection)
         try mine.save(json: #"{"v":1}"#, id: "a")
-        var draft = try #require(try mine.get("a")).mutableCopy()
+        var draft = try #require(try mine.document("a")).mutableCopy()
         try second.refresh()
         try theirs.save(json: #"{"v":2}"#, id: "a")
         draft["v"] = 3
         #expect(code { try mine.save(&draft) } == .conflict)
         // What it conflicted with can be read then.
-        #expect(try mine.get("a")?["v"].int == 2)
+        #expect(try mine.document("a")?["v"].int == 2)
     }
 
     @Test func collectionsOfTheOtherAreThere() throws {
         let (first, second) = try two()
         let made = try second.collection("notes")
-        let found = try first.collection("notes", createIfMissing: false)
+        let found = try first.collection("notes", createsIfMissing: false)
         try found.save(json: #"{"v":1}"#, id: "a")
         #expect(try second.refresh())
-        #expect(try made.get("a")?["v"].int == 1)
+        #expect(try made.document("a")?["v"].int == 1)
         // A collection of the same name that was made again is another one.
         try second.drop(made)
         let again = try second.collection("notes")
@@ -71,14 +72,14 @@ import Testing
     @Test func settingsOfACollectionAreThoseOfTheOther() throws {
         let (first, second) = try two()
         let (mine, theirs) = (try first.defaultCollection, try second.defaultCollection)
-        try theirs.saveLocal(json: #"{"l":1}"#, name: "l")
+        try theirs.saveLocalDocument(json: #"{"l":1}"#, name: "l")
         try theirs.setMetadata([1, 2], name: "m")
         try second.write { try $0.setRevisionLimit(3, in: theirs) }
         try mine.save(json: #"{"v":0}"#, id: "a")
         for number in 1..<8 { try mine.save(json: #"{"v":\#(number)}"#, id: "a") }
         #expect(try mine.snapshot().revisions(of: "a").count == 3)
         #expect(try mine.metadata("m") == [1, 2])
-        #expect(try mine.snapshot().local("l")?.json() == #"{"l":1}"#)
+        #expect(try mine.snapshot().localDocument("l")?.json() == #"{"l":1}"#)
     }
 
     @Test func whatTheOtherLetExpireGoes() throws {
@@ -109,13 +110,13 @@ import Testing
         let (first, second) = (try openings.open(), try openings.open(keeping))
         let theirs = try second.defaultCollection
         try theirs.save(json: #"{"v":1}"#, id: "a")
-        let old = try #require(try theirs.get("a")).revision
+        let old = try #require(try theirs.document("a")).revision
         try theirs.save(json: #"{"v":2}"#, id: "a")
         #expect(try theirs.snapshot().document("a", revision: old)?["v"].int == 1)
         try first.compact()
         #expect(try second.refresh())
         #expect(try theirs.snapshot().document("a", revision: old) == nil)
-        #expect(try theirs.get("a")?["v"].int == 2)
+        #expect(try theirs.document("a")?["v"].int == 2)
     }
 
     /// Many make the database at the same time.
@@ -253,7 +254,7 @@ import Testing
         try second.defaultCollection.save(json: #"{"v":1}"#, id: "a")
         let notes = try first.defaultCollection
         let (isThere, isNew) = try first.write { batch in
-            (try batch.get("a", in: notes) != nil, try first.refresh())
+            (try batch.document("a", in: notes) != nil, try first.refresh())
         }
         #expect(isThere && !isNew)
     }

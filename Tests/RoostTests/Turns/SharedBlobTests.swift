@@ -17,7 +17,7 @@ import Testing
         try first.compact()
         try second.defaultCollection.save(["b": blob], id: "a")
         try first.compact()
-        #expect(try first.defaultCollection.get("a") != nil)
+        #expect(try first.defaultCollection.document("a") != nil)
         #expect(try first.blobReader(blob)?.readAll() == [1, 2, 3])
     }
 
@@ -32,7 +32,7 @@ import Testing
         try first.close()
         let third = try openings.open()
         try third.compact()
-        #expect(try snapshot.get("a") != nil)
+        #expect(try snapshot.document("a") != nil)
         #expect(try second.blobReader(blob)?.readAll() == [1])
     }
 
@@ -108,7 +108,7 @@ import Testing
             try? second.close()
         }
         try first.compact()
-        #expect(try first.defaultCollection.get("a") != nil)
+        #expect(try first.defaultCollection.document("a") != nil)
         #expect(try first.blobReader(named)?.readAll() == [1])
         try first.compact()
         #expect(try first.blobReader(named)?.readAll() == [1])

@@ -45,7 +45,7 @@ import Testing
         draft["value"] = DocumentValue.null
         try notes.save(&draft)
 
-        var read = try #require(try notes.get("n")).mutableCopy()
+        var read = try #require(try notes.document("n")).mutableCopy()
         #expect(read["text"] == text && read["number"] == number && read["truth"] == truth)
         #expect(read["byte"] == UInt8(200) && read["large"] == UInt64.max)
         #expect(read["double"] == double && read["float"] == Float(0.5))

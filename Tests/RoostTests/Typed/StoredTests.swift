@@ -28,8 +28,8 @@ import Testing
 
     @Test func aStaleValueConflicts() throws {
         try notes.save(Note(id: "n", title: "Swifts"))
-        var mine = try #require(try notes.get("n"))
-        var theirs = try #require(try notes.documents.get("n", as: Note.self))
+        var mine = try #require(try notes.document("n"))
+        var theirs = try #require(try notes.documents.document("n", as: Note.self))
         mine.stars = 1
         theirs.stars = 2
         try notes.documents.save(&theirs)
@@ -48,7 +48,7 @@ import Testing
 
     @Test func aStaleValueConflictsInTasks() async throws {
         try await notes.save(Note(id: "n", title: "Swifts"))
-        var mine = try #require(try notes.get("n"))
+        var mine = try #require(try notes.document("n"))
         var theirs = mine
         try await notes.save(&theirs)
         let before = mine
@@ -58,7 +58,7 @@ import Testing
         } catch { #expect(error.code == .conflict) }
         #expect(mine == before)
         try await notes.delete(theirs)
-        #expect(try notes.get("n") == nil)
+        #expect(try notes.document("n") == nil)
     }
 
     @Test func aNewValueReplacesNothing() throws {
@@ -89,10 +89,10 @@ import Testing
         struct Stop: Error {}
         try notes.save(Note(id: "n", title: "Swifts"))
         try database.write { batch in
-            var note = try #require(try batch.get("n", as: Note.self, in: notes.documents))
+            var note = try #require(try batch.document("n", as: Note.self, in: notes.documents))
             note.stars = 1
             try batch.save(&note, in: notes.documents)
-            #expect(try batch.get("n", as: Note.self, in: notes.documents) == note)
+            #expect(try batch.document("n", as: Note.self, in: notes.documents) == note)
             let updated = try batch.update("n", as: Note.self, in: notes.documents) { $0.stars += 1 }
             #expect(updated?.stars == 2)
         }
@@ -108,7 +108,7 @@ import Testing
     @Test func valuesAreListed() throws {
         for id in ["b", "a", "c"] { try notes.save(Note(id: id, title: id.uppercased())) }
         #expect(try notes.all().map(\.title) == ["A", "B", "C"])
-        #expect(try notes.all(from: "b", descending: true).map(\.id) == ["c", "b"])
+        #expect(try notes.all(from: "b", isDescending: true).map(\.id) == ["c", "b"])
         #expect(try notes.count == 3 && notes.contains("a"))
         try notes.documents.save(json: "{}", id: "d")
         #expect(code { _ = try notes.all() } == .decodingFailed)
@@ -142,11 +142,11 @@ import Testing
         let birds = try database.collection("birds", of: Bird.self)
         let bird = Bird()
         #expect(try birds.save(bird).id == bird.id.uuidString)
-        #expect(try birds.get(bird.id.uuidString)?.value.id == bird.id)
+        #expect(try birds.document(bird.id.uuidString)?.value.id == bird.id)
         // As another writer may have named it.
         let other = UUID()
         try birds.documents.save(json: "{}", id: other.uuidString.lowercased())
-        var found = try #require(try birds.get(other.uuidString.lowercased()))
+        var found = try #require(try birds.document(other.uuidString.lowercased()))
         #expect(found.value.id == other)
         try birds.save(&found)
         #expect(try birds.count == 2)
@@ -177,7 +177,7 @@ import Testing
         let json = #"{"id":"no name","part":{"id":"a"},"parts":[{"id":"b"},{"id":"c"}]}"#
         try wholes.documents.save(json: json, id: "w")
         let expected = Whole(id: "w", part: Part(id: "a"), parts: [Part(id: "b"), Part(id: "c")])
-        #expect(try wholes.get("w")?.value == expected)
+        #expect(try wholes.document("w")?.value == expected)
 
         struct Looking: Decodable, Identifiable {
             var id: String
@@ -206,7 +206,7 @@ import Testing
         }
         let books = try database.collection("books", of: Book.self)
         #expect(try books.save(Book(isbn: "978-3")).id == "978-3")
-        #expect(try books.get("978-3")?.isbn == "978-3")
+        #expect(try books.document("978-3")?.isbn == "978-3")
 
         struct Row: Codable, Identifiable {
             var id: String
@@ -252,7 +252,7 @@ import Testing
         }
         let entries = try database.collection("entries", of: Entry.self)
         try entries.documents.save(json: #"{"title":"old"}"#, id: "old")
-        var old = try #require(try entries.get("old"))
+        var old = try #require(try entries.document("old"))
         #expect(old.title == "old" && old.price == Decimal(string: "19.99"))
         try entries.save(&old)
         #expect(try entries.documents["old"]?.json() == #"{"price":19.99,"title":"old"}"#)
@@ -267,6 +267,6 @@ import Testing
         let entries = try database.collection("entries", of: Entry.self)
         let entry = Entry(id: "e")
         #expect(try entries.save(entry).value == entry)
-        #expect(try entries.get("e")?.value == entry)
+        #expect(try entries.document("e")?.value == entry)
     }
 }

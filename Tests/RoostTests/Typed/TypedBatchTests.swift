@@ -28,8 +28,9 @@ import Testing
             try batch.save(Note(id: "storks", title: "Storks"), in: notes)
             #expect(try batch.update("swifts", in: notes) { $0.stars += 1 }?.stars == 2)
             #expect(
-                try batch.get("swifts", in: notes)?.value == Note(id: "swifts", title: "Swifts", stars: 2))
-            let owl = try #require(try batch.get("owls", in: notes))
+                try batch.document("swifts", in: notes)?.value
+                    == Note(id: "swifts", title: "Swifts", stars: 2))
+            let owl = try #require(try batch.document("owls", in: notes))
             try batch.delete(owl, in: notes)
             try batch.delete("storks", in: notes)
             #expect(try notes.count == 0)
@@ -39,7 +40,7 @@ import Testing
 
     @Test func aStaleValueIsAConflict() throws {
         try notes.save(Note(id: "a", title: "Apus"))
-        var stale = try #require(try notes.get("a"))
+        var stale = try #require(try notes.document("a"))
         try notes.update("a") { $0.stars = 5 }
         let error = #expect(throws: DatabaseError.self) {
             try database.write { batch in
@@ -48,7 +49,7 @@ import Testing
             }
         }
         #expect(error?.code == .conflict)
-        #expect(try !notes.contains("b") && notes.get("a")?.stars == 5)
+        #expect(try !notes.contains("b") && notes.document("a")?.stars == 5)
     }
 
     @Test func conflictsAreResolvedWithAValue() throws {
@@ -60,7 +61,7 @@ import Testing
             }
             try batch.resolve("a", with: Note(id: "a", title: "both"), in: notes)
         }
-        let document = try #require(try notes.documents.get("a"))
+        let document = try #require(try notes.documents.document("a"))
         #expect(!document.isConflicted && document["title"].string == "both")
     }
 }

@@ -24,7 +24,7 @@ import Testing
         hotel["pool"] = .null
         let saved = try notes.save(&hotel)
         #expect(hotel.revision == saved.revision)
-        let read = try #require(try notes.get("hotel"))
+        let read = try #require(try notes.document("hotel"))
         #expect(read == saved)
         #expect(read["address"]["street"].string == "1 Main st.")
         #expect(read[path: "phones[-1]"].string == "650-000-0002")
@@ -95,7 +95,7 @@ import Testing
         #expect(code { try notes.save(&draft) } == .corruptRevisionData)
         draft[name] = ["_id": "a", "_rev": .string("\(draft.revision!)"), "_deleted": false][name]
         try notes.save(&draft)
-        #expect(try notes.get("a")?.contains(name) == false)
+        #expect(try notes.document("a")?.contains(name) == false)
     }
 
     // MARK: Policies
@@ -103,14 +103,14 @@ import Testing
     @Test func theSecondToSaveIsInConflict() throws {
         var one = MutableDocument(id: "a", ["v": 1])
         try notes.save(&one)
-        var other = try #require(try notes.get("a")).mutableCopy()
+        var other = try #require(try notes.document("a")).mutableCopy()
         one["v"] = 2
         try notes.save(&one)
         other["v"] = 3
         #expect(code { try notes.save(&other) } == .conflict)
-        #expect(try notes.get("a")?["v"].int == 2)
+        #expect(try notes.document("a")?["v"].int == 2)
         try notes.save(&other, onConflict: .lastWriteWins)
-        #expect(try notes.get("a")?["v"].int == 3)
+        #expect(try notes.document("a")?["v"].int == 3)
         one["v"] = 4
         #expect(code { try notes.save(&one) } == .conflict)
         var new = MutableDocument(id: "a")
@@ -144,15 +144,15 @@ import Testing
         try notes.delete("a")
         #expect(code { try notes.save(&draft) } == .conflict)
         try notes.save(&draft, onConflict: .merge { mine, theirs in theirs == nil ? mine : nil })
-        #expect(try notes.get("a")?["v"].int == 1)
+        #expect(try notes.document("a")?["v"].int == 1)
     }
 
     @Test func aDocumentIsDeletedAsItWasRead() throws {
         let read = try notes.save(json: "{}", id: "a")
         try notes.save(json: #"{"v":1}"#, id: "a")
         #expect(code { try notes.delete(read) } == .conflict)
-        try notes.delete(try #require(try notes.get("a")))
-        #expect(try notes.get("a") == nil)
+        try notes.delete(try #require(try notes.document("a")))
+        #expect(try notes.document("a") == nil)
     }
 
     // MARK: Codable
@@ -181,13 +181,13 @@ import Testing
             home: URL(string: "https://example.org/a"),
             colours: [.red, .green], children: [child], scores: ["a": 1, "b": 0.5])
         try notes.save(person, id: "p")
-        #expect(try notes.get("p", as: Person.self)?.value == person)
-        #expect(try notes.get("p")?["children"][0]["name"].string == "Ada")
+        #expect(try notes.document("p", as: Person.self)?.value == person)
+        #expect(try notes.document("p")?["children"][0]["name"].string == "Ada")
         try notes.save(Animal(name: "Rex"), id: "rex")
-        let animal: Stored<Animal>? = try notes.get("rex")
+        let animal: Versioned<Animal>? = try notes.document("rex")
         #expect(animal?.name == "Rex")
-        #expect(try notes.get("none", as: Person.self) == nil)
-        #expect(code { _ = try notes.get("rex", as: Person.self) } == .decodingFailed)
+        #expect(try notes.document("none", as: Person.self) == nil)
+        #expect(code { _ = try notes.document("rex", as: Person.self) } == .decodingFailed)
     }
 
     @Test func whatIsNoObjectCannotBeSaved() throws {
@@ -196,14 +196,14 @@ import Testing
         #expect(code { try notes.save(["x": Double.nan], id: "a") } == .invalidDocument)
         #expect(code { try notes.save(["_deleted": true], id: "a") } == .corruptRevisionData)
         try notes.save(["x": 1], id: "a")
-        #expect(try notes.get("a")?.json() == #"{"x":1}"#)
+        #expect(try notes.document("a")?.json() == #"{"x":1}"#)
     }
 
     @Test func valuesAreCodableThemselves() throws {
         struct Mixed: Codable, Equatable { var any: DocumentValue }
         let mixed = Mixed(any: ["a": [1, 2.5, "x", nil, true]])
         try notes.save(mixed, id: "m")
-        #expect(try notes.get("m", as: Mixed.self)?.value == mixed)
+        #expect(try notes.document("m", as: Mixed.self)?.value == mixed)
         let data = try JSONEncoder().encode(mixed)
         #expect(try JSONDecoder().decode(Mixed.self, from: data) == mixed)
     }
@@ -232,7 +232,7 @@ import Testing
         try notes.save(
             json: "{\"\(composed)\":1,\"\(decomposed)\":2,\"in\":{\"\(composed)\":3,\"\(decomposed)\":4}}",
             id: "n")
-        var draft = try #require(try notes.get("n")).mutableCopy()
+        var draft = try #require(try notes.document("n")).mutableCopy()
         #expect(draft.properties.count == 3 && draft[composed] == 1 && draft[decomposed] == 2)
         draft[composed] = 10
         draft["in"][decomposed].int = 40
@@ -259,8 +259,8 @@ import Testing
     @Test func bothIDsNameDocuments() throws {
         try notes.save(json: #"{"v":1}"#, id: composed)
         try notes.save(json: #"{"v":2}"#, id: decomposed)
-        #expect(try notes.get(composed)?["v"].int == 1 && notes.get(decomposed)?["v"].int == 2)
-        #expect(try notes.get(composed) != notes.get(decomposed))
+        #expect(try notes.document(composed)?["v"].int == 1 && notes.document(decomposed)?["v"].int == 2)
+        #expect(try notes.document(composed) != notes.document(decomposed))
         #expect(MutableDocument(id: composed) != MutableDocument(id: decomposed))
     }
 

@@ -64,7 +64,7 @@ import Testing
         #expect(saved.properties.count == 100 && saved["p99"].int == 99 && saved["p7"]["in"].int == 8)
         for number in 3..<100 { draft["p\(number)"] = nil }
         try notes.save(&draft)
-        #expect(try notes.get("n")?.json() == #"{"p0":0,"p1":1,"p2":2}"#)
+        #expect(try notes.document("n")?.json() == #"{"p0":0,"p1":1,"p2":2}"#)
     }
 }
 

@@ -34,7 +34,7 @@ import Testing
         let single = try database.collection("single")
         for _ in 0..<3 {
             let texts = (0..<200).map { _ in text(&generator) }
-            let changes = try notes.save(contentsOf: texts)
+            let changes = try database.write { try $0.save(contentsOf: texts, in: notes) }
             var documents: [Document] = []
             try database.write { batch in
                 for (id, json) in texts { documents.append(try batch.save(json: json, id: id, in: single)) }
@@ -56,10 +56,12 @@ import Testing
     }
 
     @Test func thoseWithoutANameGetOne() throws {
-        let changes = try notes.save(contentsOf: (0..<1000).map { (nil, #"{"n":\#($0)}"#) })
+        let changes = try database.write {
+            try $0.save(contentsOf: (0..<1000).map { (nil, #"{"n":\#($0)}"#) }, in: notes)
+        }
         #expect(Set(changes.map(\.id)).count == 1000)
         for (number, change) in changes.enumerated() {
-            #expect(try notes.get(change.id)?["n"].int == number)
+            #expect(try notes.document(change.id)?["n"].int == number)
         }
     }
 
@@ -69,7 +71,8 @@ import Testing
         var texts = (0..<500).map { (id: String?.some("\($0)"), json: #"{"p":"\#(padding)"}"#) }
         texts[300].json = "[]"
         texts[400].json = #"{"_id":"another"}"#
-        #expect(code { try notes.save(contentsOf: texts) } == .invalidDocument)
+        #expect(
+            code { _ = try database.write { try $0.save(contentsOf: texts, in: notes) } } == .invalidDocument)
         #expect(try notes.count == 0)
         try database.write { batch in
             #expect(code { try batch.save(contentsOf: texts, in: notes) } == .invalidDocument)
@@ -87,14 +90,17 @@ import Testing
             asked += 1
             return (id: String?.some("\(number)"), json: number == 50 ? "?" : #"{"p":"\#(padding)"}"#)
         }
-        #expect(code { try notes.save(contentsOf: texts) } == .invalidDocument)
+        #expect(
+            code { _ = try database.write { try $0.save(contentsOf: texts, in: notes) } } == .invalidDocument)
         #expect(asked < 150)
     }
 
     @Test func tasksSaveThemToo() async throws {
-        let changes = try await notes.save(contentsOf: (0..<300).map { ("\($0)", #"{"n":\#($0)}"#) })
+        let changes = try await database.write { [notes] in
+            try $0.save(contentsOf: (0..<300).map { ("\($0)", #"{"n":\#($0)}"#) }, in: notes)
+        }
         #expect(changes.count == 300)
-        #expect(try notes.get("299")?["n"].int == 299)
+        #expect(try notes.document("299")?["n"].int == 299)
     }
 
     /// Inputs take different times, and results are still in the order of the inputs.

@@ -31,7 +31,7 @@ import Testing
                     for _ in 0..<increments {
                         var last: RevisionID?
                         while true {
-                            var draft = try #require(try notes.get("counter")).mutableCopy()
+                            var draft = try #require(try notes.document("counter")).mutableCopy()
                             if draft.revision == last { tally.stale.withLock { $0 += 1 } }
                             last = draft.revision
                             draft["n"].int = (draft["n"].int ?? 0) + 1
@@ -48,7 +48,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try notes.get("counter")?["n"].int == writers * increments)
+        #expect(try notes.document("counter")?["n"].int == writers * increments)
         #expect(tally.stale.withLock { $0 } == 0, "a writer was refused and read the same revision again")
         #expect(tally.conflicts.withLock { $0 } <= writers * writers * increments)
     }
@@ -84,17 +84,17 @@ import Testing
     @Test func aKnownLeafStaysAsItIs() throws {
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":1}"#)
         #expect(try !notes.insert("a", "2-bb 1-aa", deleted: true))
-        #expect(try notes.get("a")?["v"].int == 1 && notes.leaves("a") == ["2-bb"] && notes.count == 1)
+        #expect(try notes.document("a")?["v"].int == 1 && notes.leaves("a") == ["2-bb"] && notes.count == 1)
         try notes.insert("b", "2-bb", json: #"{"v":1}"#)
         #expect(try !notes.insert("b", "2-bb 1-aa", deleted: true), "it learns an ancestor, and no more")
-        #expect(try notes.get("b")?["v"].int == 1 && notes.snapshot().revisions(of: "b").count == 2)
+        #expect(try notes.document("b")?["v"].int == 1 && notes.snapshot().revisions(of: "b").count == 2)
     }
 
     @Test func dataAndItsBase64AreTwoRevisions() throws {
         var data = MutableDocument(id: "a", ["v": .data([1, 2, 3])])
         var text = MutableDocument(id: "b", ["v": "AQID"])
         #expect(try notes.save(&data).revision != notes.save(&text).revision)
-        #expect(try notes.get("a")?.json() == notes.get("b")?.json())
+        #expect(try notes.document("a")?.json() == notes.document("b")?.json())
     }
 
     @Test func draftsThatAreNestedTooDeeplyAreRefused() throws {
@@ -117,29 +117,33 @@ import Testing
     @Test func anExpirationThatIsNoDateIsRefused() throws {
         try notes.save(json: "{}", id: "a")
         #expect(code { try notes.setExpiration(Date(timeIntervalSince1970: .nan), of: "a") } == .invalidDate)
-        #expect(try notes.database.purgeExpired() == 0 && notes.get("a") != nil)
+        #expect(try notes.database.purgeExpired() == 0 && notes.document("a") != nil)
         try notes.setExpiration(Date(timeIntervalSince1970: .infinity), of: "a")
         #expect(try notes.database.purgeExpired() == 0)
     }
 
     @Test func localDocumentsTakeCouchDBsRevisions() throws {
-        let first = try notes.saveLocal(json: #"{"_id":"_local/l","v":1}"#, name: "l")
+        let first = try notes.saveLocalDocument(json: #"{"_id":"_local/l","v":1}"#, name: "l")
         #expect(first.revision == 1 && first.json() == #"{"v":1}"#)
-        #expect(try notes.saveLocal(json: #"{"_id":"_local/l","_rev":"0-1","v":2}"#, name: "l").revision == 2)
-        #expect(code { try notes.saveLocal(json: #"{"_rev":"0-1"}"#, name: "l") } == .conflict)
+        #expect(
+            try notes.saveLocalDocument(json: #"{"_id":"_local/l","_rev":"0-1","v":2}"#, name: "l").revision
+                == 2)
+        #expect(code { try notes.saveLocalDocument(json: #"{"_rev":"0-1"}"#, name: "l") } == .conflict)
         for rev in ["1-aa", "0-", "0-x", "0-01", "0-+2", "2"] {
             #expect(
-                code { try notes.saveLocal(json: #"{"_rev":"\#(rev)"}"#, name: "l") } == .invalidRevisionID,
+                code { try notes.saveLocalDocument(json: #"{"_rev":"\#(rev)"}"#, name: "l") }
+                    == .invalidRevisionID,
                 "\(rev)")
         }
         for id in ["l", "_local/m", "x"] {
             #expect(
-                code { try notes.saveLocal(json: #"{"_id":"\#(id)"}"#, name: "l") } == .corruptRevisionData)
+                code { try notes.saveLocalDocument(json: #"{"_id":"\#(id)"}"#, name: "l") }
+                    == .corruptRevisionData)
         }
         #expect(
-            code { try notes.saveLocal(json: #"{"_rev":"0-2"}"#, name: "l", expecting: 1) }
+            code { try notes.saveLocalDocument(json: #"{"_rev":"0-2"}"#, name: "l", expecting: 1) }
                 == .corruptRevisionData)
-        #expect(try notes.local("l")?.json() == #"{"v":2}"#)
+        #expect(try notes.localDocument("l")?.json() == #"{"v":2}"#)
     }
 
     /// Many leaves in one batch cost what they add, and each read within the batch sees them all.
@@ -149,7 +153,7 @@ import Testing
             for number in 0..<count {
                 let history = [try id("2-\(String(number + 1000, radix: 16))"), try id("1-aa")]
                 try batch.insert(json: #"{"v":\#(number)}"#, id: "a", history: history, in: notes)
-                if number == 1500 { #expect(try batch.get("a", in: notes)?["v"].int == 1500) }
+                if number == 1500 { #expect(try batch.document("a", in: notes)?["v"].int == 1500) }
             }
             try batch.save(json: #"{"v":-1}"#, id: "b", in: notes)
             try batch.insert(json: "{}", id: "a", history: try ids("2-ffff 1-aa"), in: notes)

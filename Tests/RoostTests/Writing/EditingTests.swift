@@ -37,9 +37,9 @@ import Testing
                 == .conflict)
         #expect(
             code { try notes.save(json: "{}", id: "b", expecting: .revision(first.revision)) } == .conflict)
-        #expect(try notes.get("a") == second)
+        #expect(try notes.document("a") == second)
         try notes.save(json: #"{"v":3}"#, id: "a")
-        #expect(try notes.get("a")?.revision.generation == 3)
+        #expect(try notes.document("a")?.revision.generation == 3)
     }
 
     @Test func deletingLeavesATombstone() throws {
@@ -47,11 +47,11 @@ import Testing
         #expect(code { try notes.delete("a", expecting: .revision(try id("1-aa"))) } == .conflict)
         let tombstone = try #require(try notes.delete("a", expecting: .revision(saved.revision)))
         #expect(tombstone.isDeleted)
-        #expect(try notes.get("a") == nil)
+        #expect(try notes.document("a") == nil)
         #expect(try !notes.contains("a"))
         #expect(try notes.count == 0)
         #expect(try notes.snapshot().deletedCount == 1)
-        #expect(try notes.snapshot().getIncludingDeleted("a") == tombstone)
+        #expect(try notes.snapshot().document("a", includingDeleted: true) == tombstone)
         #expect(try notes.delete("a") == nil, "deleting twice changes nothing")
         #expect(try notes.delete("never") == nil)
         #expect(try notes.snapshot().lastSequence == 2)
@@ -62,7 +62,7 @@ import Testing
         try notes.delete("a")
         let again = try notes.save(json: #"{"v":2}"#, id: "a", expecting: .absent)
         #expect(again.revision.generation == 3)
-        #expect(try notes.get("a")?["v"].int == 2)
+        #expect(try notes.document("a")?["v"].int == 2)
         #expect(try notes.count == 1)
         #expect(try notes.snapshot().history(of: "a").map(\.generation) == [3, 2, 1])
     }
@@ -72,16 +72,16 @@ import Testing
         let other = try notes.save(json: "{}")
         #expect(one.id != other.id)
         #expect(one.id.count == 36)
-        #expect(try notes.get(one.id) == one)
+        #expect(try notes.document(one.id) == one)
         #expect(try notes.save(json: #"{"_id":"mine","v":1}"#).id == "mine")
-        #expect(try notes.get("mine")?.json() == #"{"v":1}"#)
+        #expect(try notes.document("mine")?.json() == #"{"v":1}"#)
     }
 
     @Test(arguments: ["", "_x", String(repeating: "x", count: 2049), "_local/x"])
     func badIDsAreRefused(_ id: String) throws {
         #expect(code { try notes.save(json: "{}", id: id) } == .invalidDocumentID)
         #expect(code { try notes.delete(id) } == .invalidDocumentID)
-        #expect(try notes.get(id) == nil)
+        #expect(try notes.document(id) == nil)
         #expect(try notes.snapshot().lastSequence == 0)
     }
 
@@ -90,13 +90,17 @@ import Testing
     ])
     func whatIsNoObjectIsRefused(_ json: String) throws {
         #expect(code { try notes.save(json: json, id: "a") } == .invalidDocument)
-        #expect(try notes.get("a") == nil)
+        #expect(try notes.document("a") == nil)
     }
 
     @Test func illFormedUTF8IsRefused() throws {
         let bytes: [UInt8] = Array(#"{"a":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)
         #expect(
-            code { _ = try notes.database.write { try $0.save(json: bytes, id: "a", in: notes) } }
+            code {
+                _ = try notes.database.write {
+                    try $0.save(IncomingDocument(json: bytes), id: "a", in: notes)
+                }
+            }
                 == .invalidDocument)
     }
 
@@ -106,7 +110,7 @@ import Testing
                 + "}"
         }
         try notes.save(json: nested(512), id: "deep")
-        #expect(try notes.get("deep")?.json() == nested(512))
+        #expect(try notes.document("deep")?.json() == nested(512))
         #expect(code { try notes.save(json: nested(513), id: "deeper") } == .limitExceeded)
     }
 
@@ -118,7 +122,7 @@ import Testing
     func jsonComesOutAsItWentIn(_ json: String) throws {
         let saved = try notes.save(json: json, id: "a")
         #expect(saved.json() == json)
-        #expect(try notes.get("a")?.json() == json)
+        #expect(try notes.document("a")?.json() == json)
     }
 
     @Test func theLastOfSeveralValuesForAKeyCounts() throws {
@@ -130,7 +134,9 @@ import Testing
         try notes.save(json: #"{"text":"\#(text)"}"#, id: "large")
         let database = notes.database
         try database.close()
-        #expect(try files.use { try $0.collection("notes").get("large")?["text"].string?.count } == 8_000_000)
+        #expect(
+            try files.use { try $0.collection("notes").document("large")?["text"].string?.count } == 8_000_000
+        )
     }
 
     // MARK: Reserved names
@@ -143,7 +149,7 @@ import Testing
                 == .corruptRevisionData)
         try notes.save(json: #"{"a":{"\#(name)":1}}"#, id: "a")
         try notes.save(json: #"{"\#(name)_":1,"_x":2}"#, id: "b")
-        #expect(try notes.get("b")?["_x"].int == 2)
+        #expect(try notes.document("b")?["_x"].int == 2)
     }
 
     @Test func whatABodySaysOfItselfMustBeTrue() throws {
@@ -159,6 +165,6 @@ import Testing
         #expect(second.json() == #"{"v":2}"#)
         let gone = try notes.save(json: #"{"_rev":"\#(second.revision)","_deleted":true}"#, id: "a")
         #expect(gone.isDeleted)
-        #expect(try notes.get("a") == nil)
+        #expect(try notes.document("a") == nil)
     }
 }

@@ -129,7 +129,7 @@ extension CollectionSnapshot {
         }
     }
 
-    private func change(of id: String) throws -> Change? {
+    private func change(of id: String) throws -> DocumentChange? {
         var selection = DocumentSelection(from: id, to: id)
         selection.includesDeleted = true
         return try cursor(selection).nextChange()

@@ -12,7 +12,7 @@ import Testing
 
     @Test func revisionsFromElsewhereKeepTheirNames() throws {
         #expect(try notes.insert("a", "3-cc 2-bb 1-aa", json: #"{"v":3}"#))
-        #expect(try notes.get("a")?.revision == id("3-cc"))
+        #expect(try notes.document("a")?.revision == id("3-cc"))
         #expect(try notes.snapshot().history(of: "a") == ids("3-cc 2-bb 1-aa"))
         #expect(try !notes.insert("a", "3-cc 2-bb 1-aa", json: #"{"v":3}"#), "known")
         #expect(try !notes.insert("a", "2-bb 1-aa"), "known as an ancestor")
@@ -25,7 +25,7 @@ import Testing
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
         try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
         try notes.insert("a", "2-ab 1-aa", json: #"{"v":"a"}"#)
-        let winner = try #require(try notes.get("a"))
+        let winner = try #require(try notes.document("a"))
         #expect(winner.revision == (try id("2-cc")) && winner.isConflicted)
         #expect(winner["v"].string == "c")
         let snapshot = try notes.snapshot()
@@ -53,15 +53,15 @@ import Testing
     @Test func aTombstoneLosesAgainstALiveBranch() throws {
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
         try notes.insert("a", "3-dd 2-cc 1-aa", deleted: true)
-        #expect(try notes.get("a")?.revision == id("2-bb"))
-        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.document("a")?.revision == id("2-bb"))
+        #expect(try notes.document("a")?.isConflicted == false)
         #expect(try notes.leaves("a") == ["2-bb", "3-dd!"])
         try notes.delete("a")
-        #expect(try notes.get("a") == nil)
+        #expect(try notes.document("a") == nil)
         #expect(try notes.count == 0)
         #expect(try notes.leaves("a").allSatisfy { $0.hasSuffix("!") })
         try notes.insert("a", "2-ee 1-aa", json: #"{"v":"e"}"#)
-        #expect(try notes.get("a")?["v"].string == "e", "a live branch that comes late wins")
+        #expect(try notes.document("a")?["v"].string == "e", "a live branch that comes late wins")
         #expect(try notes.count == 1)
     }
 
@@ -69,17 +69,17 @@ import Testing
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
         try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
         try notes.delete("a", expecting: .revision(id("2-cc")))
-        #expect(try notes.get("a")?["v"].string == "b")
-        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.document("a")?["v"].string == "b")
+        #expect(try notes.document("a")?.isConflicted == false)
         try notes.save(json: #"{"v":"b2"}"#, id: "a")
-        #expect(try notes.get("a")?["v"].string == "b2")
+        #expect(try notes.document("a")?["v"].string == "b2")
     }
 
     @Test func aLosingBranchCanBeEdited() throws {
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
         try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
         let edit = try notes.save(json: #"{"v":"b2"}"#, id: "a", expecting: .revision(id("2-bb")))
-        #expect(try notes.get("a") == edit, "it is of the higher generation")
+        #expect(try notes.document("a") == edit, "it is of the higher generation")
         #expect(try notes.snapshot().conflicts(of: "a").map { $0["v"].string } == ["c"])
     }
 
@@ -89,7 +89,7 @@ import Testing
         }
         #expect(code { try notes.resolve("a", keeping: id("1-aa")) } == .conflict)
         let resolved = try #require(try notes.resolve("a", keeping: id("2-cc"), json: #"{"v":"merged"}"#))
-        #expect(try notes.get("a") == resolved)
+        #expect(try notes.document("a") == resolved)
         #expect(resolved["v"].string == "merged")
         #expect(try notes.snapshot().conflicts(of: "a").isEmpty)
         #expect(try notes.leaves("a").filter { !$0.hasSuffix("!") }.count == 1)
@@ -101,7 +101,7 @@ import Testing
         try notes.insert("a", "2-bb 1-aa", json: #"{"v":"b"}"#)
         try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
         #expect(try notes.resolve("a")?.revision == id("2-cc"))
-        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.document("a")?.isConflicted == false)
     }
 
     @Test func badHistoriesAreRefused() throws {
@@ -119,7 +119,7 @@ import Testing
         #expect(try notes.leaves("a") == ["2-bb"])
         #expect(try notes.snapshot().missingRevisions(of: "a", from: ids("1-aa 1-ff 2-bb")).missing.isEmpty)
         #expect(try notes.insert("a", "3-cc 2-bb 1-ee", json: #"{"v":3}"#))
-        #expect(try notes.get("a")?["v"].int == 3 && notes.leaves("a") == ["3-cc"])
+        #expect(try notes.document("a")?["v"].int == 3 && notes.leaves("a") == ["3-cc"])
         #expect(try notes.snapshot().revisions(of: "a").map(\.id) == ids("3-cc 2-bb 1-ff 1-ee 1-aa"))
     }
 
@@ -159,11 +159,11 @@ import Testing
         let asked = ["n299", "nobody", "n7", "long", "n0", "n0", "", "n150"]
         let snapshot = try notes.snapshot()
         let found = try snapshot.documents(ids: asked)
-        #expect(try found == asked.map { try snapshot.get($0) })
+        #expect(try found == asked.map { try snapshot.document($0) })
         #expect(found.map { $0?["n"].int } == [299, nil, nil, nil, 0, 0, nil, 150])
         #expect(
             try snapshot.documents(ids: asked, includingDeleted: true)
-                == asked.map { try snapshot.getIncludingDeleted($0) })
+                == asked.map { try snapshot.document($0, includingDeleted: true) })
         let offered = try asked.map { (id: $0, revisions: try ids("70-cc \(history[5]) 1-dd")) }
         let answers = try snapshot.missingRevisions(from: offered)
         #expect(
@@ -179,7 +179,7 @@ import Testing
         try notes.save(json: "{}", id: "b")
         let last = try notes.save(json: #"{"v":2}"#, id: "a")
         #expect(try notes.purge("a") == [last.revision])
-        #expect(try notes.snapshot().getIncludingDeleted("a") == nil)
+        #expect(try notes.snapshot().document("a", includingDeleted: true) == nil)
         #expect(try notes.snapshot().changes().map(\.id) == ["b"])
         #expect(try notes.snapshot().revisions(of: "a").isEmpty)
         #expect(try notes.count == 1)
@@ -201,8 +201,8 @@ import Testing
         try notes.insert("a", "2-cc 1-aa", json: #"{"v":"c"}"#)
         let revisions = try ids("2-cc 1-aa 9-99")
         #expect(try notes.purge("a", revisions: revisions) == ids("2-cc"))
-        #expect(try notes.get("a")?["v"].string == "b")
-        #expect(try notes.get("a")?.isConflicted == false)
+        #expect(try notes.document("a")?["v"].string == "b")
+        #expect(try notes.document("a")?.isConflicted == false)
         #expect(try notes.snapshot().revisions(of: "a").map(\.id) == ids("2-bb 1-aa"))
         #expect(try notes.insert("a", "2-cc 1-aa"), "it may come back")
     }
@@ -217,7 +217,7 @@ import Testing
         #expect(try notes.snapshot().changes().map(\.sequence) == [3])
         #expect(try !notes.insert("a", "2-bb 1-aa", deleted: true))
         #expect(try notes.snapshot().lastSequence == 3, "nothing more was learned")
-        #expect(try notes.snapshot().getIncludingDeleted("a")?.json() == "{}")
+        #expect(try notes.snapshot().document("a", includingDeleted: true)?.json() == "{}")
     }
 
     // MARK: Many revisions
@@ -243,7 +243,7 @@ import Testing
         let snapshot = try notes.snapshot()
         for id in ["a", "b"] {
             #expect(try snapshot.history(of: id).map(\.generation) == (0..<limit).map { UInt64(20 - $0) })
-            #expect(try snapshot.get(id)?.json() == #"{"v":19}"#)
+            #expect(try snapshot.document(id)?.json() == #"{"v":19}"#)
         }
         #expect(try notes.leaves("b").contains("3-bb"))
         // That is no change.
@@ -277,7 +277,7 @@ import Testing
             try batch.insert(json: #"{"v":1}"#, id: "a", history: history, in: notes)
             try batch.insert(json: #"{"v":2}"#, id: "a", history: [try id("100000-ab")], in: notes)
         }
-        #expect(try notes.get("a")?["v"].int == 2)
+        #expect(try notes.document("a")?["v"].int == 2)
         #expect(try notes.snapshot().revisions(of: "a").count == 100_001)
         #expect(try notes.save(json: "{}", id: "a").revision.generation == 100_001)
     }

@@ -67,7 +67,7 @@ final class DocumentLayerReader: ContenderReader {
     func takeSnapshot() throws { _ = try documents.snapshot() }
 
     func read(_ key: DocumentKey, into sink: inout Sink) throws {
-        guard let value = try documents.get(key.text)?["value"].data else {
+        guard let value = try documents.document(key.text)?["value"].data else {
             throw BenchmarkError.missing(key.id)
         }
         unsafe value.withUnsafeBytes { unsafe sink.accept($0) }

@@ -18,7 +18,10 @@ final class RoostDocuments: DocumentContender {
     }
 
     func insert(_ notes: ArraySlice<Note>, into table: NoteTable) throws {
-        try tables[table]!.save(contentsOf: notes.indices.lazy.map { (notes[$0].id, notes[$0].json) })
+        try database.write {
+            try $0.save(
+                contentsOf: notes.indices.lazy.map { (notes[$0].id, notes[$0].json) }, in: tables[table]!)
+        }
     }
 
     func insert(_ values: ArraySlice<NoteRecord>) throws {
@@ -33,9 +36,9 @@ final class RoostDocuments: DocumentContender {
         }
     }
 
-    func record(_ id: String) throws -> NoteRecord? { try records.get(id)?.value }
+    func record(_ id: String) throws -> NoteRecord? { try records.document(id)?.value }
 
-    func summary(_ id: String) throws -> NoteSummary? { try summaries.get(id)?.value }
+    func summary(_ id: String) throws -> NoteSummary? { try summaries.document(id)?.value }
 
     func sum() throws -> Int {
         let cursor = try tables[.texts]!.snapshot().cursor()

@@ -14,14 +14,14 @@ final class RoostHTTP: ServerContender {
 
     let isConstant = false
     let router: Router
-    let server: Server
+    let server: HTTPServer
 
     init(_ directory: String) throws {
         router = try Self.router(directory)
         var options = ServerOptions()
         options.port = 0
         options.connections = 2_048
-        server = try Server(router, options: options)
+        server = try HTTPServer(router, options: options)
     }
 
     static func router(_ directory: String) throws -> Router {

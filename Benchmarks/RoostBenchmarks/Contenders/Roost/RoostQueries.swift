@@ -5,7 +5,7 @@ import RoostQuery
 final class RoostQueries: QueryContender {
     private let database: Database
     private let documents: DocumentCollection
-    private var queries: [Question: Query] = [:]
+    private var queries: [Question: DatabaseQuery] = [:]
 
     init(_ directory: String) throws {
         database = try Database.open(directory)

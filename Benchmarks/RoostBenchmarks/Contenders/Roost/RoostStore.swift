@@ -60,7 +60,7 @@ final class RoostWriter: ContenderWriter {
         try transaction.commit()
     }
 
-    private func removeOldSequence(_ id: ByteView, _ transaction: WriteTransaction) throws {
+    private func removeOldSequence(_ id: ByteView, _ transaction: StoreTransaction) throws {
         let found: Void? = try transaction.withEntry(id, in: store.byID) { inline, _ in
             old.reset()
             old.append(inline)

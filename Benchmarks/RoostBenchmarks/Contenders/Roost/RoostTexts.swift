@@ -29,7 +29,7 @@ final class RoostTexts: TextContender {
         // The highest ranks alone: a search by itself counts all documents that it finds as well.
         let cursor = try database.query(
             "SELECT _id FROM docs WHERE MATCH(text, $query) ORDER BY RANK(text) DESC LIMIT \(limit)",
-            ["query": .string(query)]
+            parameters: ["query": .string(query)]
         ).cursor()
         var numbers: [Int] = []
         while let row = try cursor.next() { numbers.append(row[0].string.flatMap { Int($0) } ?? -1) }

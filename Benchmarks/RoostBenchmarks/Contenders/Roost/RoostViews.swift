@@ -18,8 +18,8 @@ final class RoostViews: ViewContender {
     }
 
     /// The view, under a name.
-    static func byGroup(_ name: String) -> View<[FleeceValue], Int> {
-        View(name, version: "1", reduce: .sum) { note, emit in
+    static func byGroup(_ name: String) -> MapReduceView<[FleeceValue], Int> {
+        MapReduceView(name, version: "1", reduce: .sum) { note, emit in
             let n = note["n"]
             emit([note["group"], n], n.int ?? 0)
         }

@@ -80,7 +80,7 @@ public final class ChatClient: Sendable {
             """
             SELECT META().id AS id, author, markdown, created_at FROM _
             WHERE type = 'chat' AND channel_id = $room ORDER BY created_at DESC LIMIT $limit
-            """, ["room": .string(room), "limit": .integer(Int64(limit))])
+            """, parameters: ["room": .string(room), "limit": .integer(Int64(limit))])
         return LiveRows(newest, isReversed: true)
     }
 
@@ -143,19 +143,19 @@ public final class ChatClient: Sendable {
 
     /// The names of a message's pictures.
     public func pictures(of message: String) throws -> [String] {
-        try documents.get(message)?.attachments.keys ?? []
+        try documents.document(message)?.attachments.keys ?? []
     }
 
     /// The content of a message's picture; `nil` where there is none.
     public func picture(_ name: String, of message: String) throws -> [UInt8]? {
-        guard let attachment = try documents.get(message)?.attachments[name] else { return nil }
+        guard let attachment = try documents.document(message)?.attachments[name] else { return nil }
         return try database.blobReader(attachment)?.readAll()
     }
 
     /// Changes a document, or makes it, whatever the replication does to it meanwhile.
     private func change(_ id: String, _ change: (inout MutableDocument) -> Void) throws {
         try database.write { batch in
-            var draft = try batch.get(id, in: documents)?.mutableCopy() ?? MutableDocument(id: id)
+            var draft = try batch.document(id, in: documents)?.mutableCopy() ?? MutableDocument(id: id)
             change(&draft)
             try batch.save(&draft, in: documents)
         }
@@ -169,7 +169,7 @@ public struct LiveRows<Value: Decodable & Sendable>: AsyncSequence, Sendable {
     private let updates: QueryUpdates
     private let isReversed: Bool
 
-    init(_ query: Query, isReversed: Bool = false) {
+    init(_ query: DatabaseQuery, isReversed: Bool = false) {
         updates = query.updates
         self.isReversed = isReversed
     }
@@ -237,7 +237,7 @@ struct RefusedMessages: Sendable {
 
     func sayAgain(_ problems: [ReplicationProblem]) throws {
         for problem in problems {
-            guard var message = try documents.get(problem.document)?.mutableCopy(),
+            guard var message = try documents.document(problem.document)?.mutableCopy(),
                 message["type"] == "chat", message["author"] == .string(author)
             else { continue }
             let attempts = (message["attempts"].int ?? 1) + 1

@@ -87,13 +87,13 @@ struct Story {
         print("The end.")
     }
 
-    private func start(port: UInt16) async throws -> Server {
+    private func start(port: UInt16) async throws -> HTTPServer {
         let service = try await ChatService(
             directory.appending(path: "server").path, administrator: ("admin", "demonstration"))
         var options = ServerOptions()
         options.port = port
         options.stopSeconds = 1
-        return try Server(service, options: options)
+        return try HTTPServer(service, options: options)
     }
 
     /// Somebody signs up, and begins on a device of their own.

@@ -66,7 +66,7 @@ do {
         directory + "/databases",
         rules: isJavaScript ? try ChatService.javaScriptRules() : ChatRules.syncFunction,
         administrator: ("admin", try administratorPassword(in: directory)))
-    let server = try Server(service, options: options)
+    let server = try HTTPServer(service, options: options)
     print("The chat is at \(server.url)")
     fflush(nil)
     let interruption = DispatchSource.makeSignalSource(signal: SIGINT, queue: .global())

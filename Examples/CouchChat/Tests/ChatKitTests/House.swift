@@ -15,7 +15,7 @@ actor House {
 
     private static let administratorsPassword = "of the tests"
     private let directory = FileManager.default.temporaryDirectory.path + "/couchchat-\(UUID().uuidString)"
-    private var server: Server?
+    private var server: HTTPServer?
     private var port: UInt16 = 0
     private var devices: [ChatClient] = []
 
@@ -31,7 +31,7 @@ actor House {
         var options = ServerOptions()
         options.port = port
         options.stopSeconds = 1
-        let server = try Server(service, options: options)
+        let server = try HTTPServer(service, options: options)
         (self.server, port) = (server, server.port)
     }
 

@@ -7,10 +7,10 @@
     /// What the editor is about: a sighting that was read, or a new one.
     struct EditedSighting: Identifiable {
         let id: String
-        var stored: Stored<Sighting>?
+        var stored: Versioned<Sighting>?
         var sighting: Sighting
 
-        init(_ stored: Stored<Sighting>) {
+        init(_ stored: Versioned<Sighting>) {
             (id, self.stored, sighting) = (stored.id, stored, stored.value)
         }
 

@@ -42,7 +42,7 @@ public struct Journal: Sendable {
     public func newest(_ count: Int) -> TypedUpdates<Sighting> { newest.limit(count).updates }
 
     /// The sightings that have words beginning as those that are being typed, the best first.
-    public func search(_ typed: String) async throws -> [Stored<Sighting>] {
+    public func search(_ typed: String) async throws -> [Versioned<Sighting>] {
         // What else means something in a search, such as quotation marks, may be half typed.
         let words = typed.split { !$0.isLetter && !$0.isNumber }.map { "\($0)*" }
         guard !words.isEmpty else { return [] }
@@ -61,7 +61,7 @@ public struct Journal: Sendable {
 
     /// Stores a new sighting, with its photo.
     @discardableResult
-    public func add(_ sighting: Sighting, photo: Data? = nil) async throws -> Stored<Sighting> {
+    public func add(_ sighting: Sighting, photo: Data? = nil) async throws -> Versioned<Sighting> {
         var sighting = sighting
         // The blob first, so that no document names what a crash took away.
         if let photo { sighting.photo = try await savePhoto(photo) }
@@ -76,14 +76,14 @@ public struct Journal: Sendable {
     /// Saves an edit of what was read.
     ///
     /// - Throws: `conflict` when it was changed meanwhile, here or by the sync.
-    public func save(_ sighting: inout Stored<Sighting>) async throws {
+    public func save(_ sighting: inout Versioned<Sighting>) async throws {
         try await sightings.save(&sighting)
     }
 
     /// Deletes a sighting.
     ///
     /// - Throws: `conflict` when it was changed meanwhile.
-    public func delete(_ sighting: Stored<Sighting>) async throws { try await sightings.delete(sighting) }
+    public func delete(_ sighting: Versioned<Sighting>) async throws { try await sightings.delete(sighting) }
 
     /// Makes a sighting again what it was before the last edit, by an edit.
     ///
@@ -92,7 +92,7 @@ public struct Journal: Sendable {
     public func undo(_ id: String) async throws -> Bool {
         let documents = sightings.documents
         return try await database.write { batch in
-            guard let now = try batch.get(id, in: documents) else { return false }
+            guard let now = try batch.document(id, in: documents) else { return false }
             let snapshot = try documents.snapshot()
             let history = try snapshot.history(of: id, revision: now.revision)
             guard history.count > 1, let before = try snapshot.document(id, revision: history[1]) else {

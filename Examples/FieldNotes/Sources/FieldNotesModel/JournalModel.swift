@@ -8,7 +8,7 @@ import RoostSync
 @MainActor @Observable
 public final class JournalModel {
     /// What the list shows: the newest sightings as far as it was scrolled, or what was searched for.
-    public private(set) var sightings: [Stored<Sighting>] = []
+    public private(set) var sightings: [Versioned<Sighting>] = []
     /// Whether there is more below ``sightings``.
     public private(set) var hasMore = false
     /// How the sync stands, in words.
@@ -63,7 +63,7 @@ public final class JournalModel {
         }
     }
 
-    private func show(_ sightings: [Stored<Sighting>], hasMore: Bool) {
+    private func show(_ sightings: [Versioned<Sighting>], hasMore: Bool) {
         (self.sightings, self.hasMore) = (sightings, hasMore)
     }
 

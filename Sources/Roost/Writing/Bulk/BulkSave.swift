@@ -1,13 +1,13 @@
 /// Documents that are saved one after the other and parsed by several threads, ahead of being stored. Belongs to the thread of
 /// its batch.
 @usableFromInline final class BulkSave {
-    private let batch: WriteBatch
+    private let batch: WriteTransaction
     private let collection: DocumentCollection
     private let ahead = WorkAhead<DocumentTexts, PreparedDocuments> { $0.prepared() }
     private var texts = DocumentTexts()
-    private var changes: [Change] = []
+    private var changes: [DocumentChange] = []
 
-    @usableFromInline init(_ batch: WriteBatch, _ collection: DocumentCollection) {
+    @usableFromInline init(_ batch: WriteTransaction, _ collection: DocumentCollection) {
         self.batch = batch
         self.collection = collection
     }
@@ -24,7 +24,7 @@
     /// Stores what was taken and is not stored yet.
     ///
     /// - Returns: What became of all documents.
-    @usableFromInline func finish() throws(DatabaseError) -> [Change] {
+    @usableFromInline func finish() throws(DatabaseError) -> [DocumentChange] {
         if !texts.isEmpty { ahead.add(texts) }
         while try storeNext() {}
         return changes

@@ -18,7 +18,7 @@ struct TextMaintainer: IndexMaintainer {
         var batch = Batch(index)
         var done = try TextState(upkeep.store.snapshot()[upkeep.rows]).documents
         for id in Set(upkeep.purges.map { ByteKey($0.id) }).map(\.text) {
-            try batch.add(id, upkeep.snapshot.get(id), index)
+            try batch.add(id, upkeep.snapshot.document(id), index)
         }
         let cursor = try upkeep.snapshot.changeCursor(since: upkeep.sequence)
         while let change = try cursor.next() {
@@ -109,11 +109,11 @@ struct TextMaintainer: IndexMaintainer {
 
 /// The tables beside the postings, in a transaction.
 struct TextTables {
-    private let transaction: WriteTransaction
+    private let transaction: StoreTransaction
     private let rows: Tree
     private let documents: Tree
 
-    init(_ transaction: WriteTransaction, _ upkeep: IndexUpkeep) {
+    init(_ transaction: StoreTransaction, _ upkeep: IndexUpkeep) {
         self.transaction = transaction
         rows = upkeep.rows
         documents = upkeep.documents

@@ -1,7 +1,7 @@
 import RoostBytes
 
 /// Documents of one segment that a part of a query matches, in the order of their numbers.
-class TextMatcher: DocumentCursor {
+class TextMatcher: MatchCursor {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document = -1
     /// What was requested last of ``bound(from:)``, which holds for documents that come later, too.
@@ -332,7 +332,7 @@ final class AnyMatcher: TextMatcher {
 
 /// All documents of a segment: what NOT by itself takes from.
 final class EveryMatcher: TextMatcher {
-    private let documents: any DocumentCursor
+    private let documents: any MatchCursor
 
     init(_ segment: any TextSegment) { documents = segment.everyDocument() }
 
@@ -346,7 +346,7 @@ final class EveryMatcher: TextMatcher {
 // MARK: - Document cursor
 
 /// Goes through numbers of documents in their order.
-protocol DocumentCursor: AnyObject {
+protocol MatchCursor: AnyObject {
     /// The document that it is at; `Int.max` after the last, -1 before the first.
     var document: Int { get }
 
@@ -354,7 +354,7 @@ protocol DocumentCursor: AnyObject {
     func seek(_ target: Int) throws
 }
 
-extension DocumentCursor {
+extension MatchCursor {
     /// Goes through all documents, from before the first one on. O(n).
     func forEach(_ body: (_ document: Int) throws -> Void) throws {
         try seek(0)
@@ -365,7 +365,7 @@ extension DocumentCursor {
     }
 }
 
-extension Array where Element: DocumentCursor {
+extension Array where Element: MatchCursor {
     /// Brings all cursors to the first document, from `target` on, that all of them have.
     ///
     /// - Returns: `false` when there is none.

@@ -2,7 +2,7 @@ import RoostBytes
 import RoostStorage
 
 /// Documents in the order of their numbers, with places in each.
-class PostingList: DocumentCursor {
+class PostingList: MatchCursor {
     /// The document that the list is at; `Int.max` after the last, -1 before the first.
     final var document = -1
     /// How many places there are in it.

@@ -8,7 +8,7 @@ protocol TextSegment {
     /// The numbers of its documents.
     var documents: Range<Int> { get }
     /// Goes through all of its documents that are alive as far as it knows.
-    func everyDocument() -> any DocumentCursor
+    func everyDocument() -> any MatchCursor
     /// The blocks of a term.
     func blocks(_ term: [UInt8]) -> any TermBlocks
     /// Visits the terms that begin with `prefix`, in their order, and lets `body` say where to go on: with the next term or with the
@@ -32,7 +32,7 @@ struct StoredSegment: TextSegment {
 
     var documents: Range<Int> { segment.documents }
 
-    func everyDocument() -> any DocumentCursor { StoredDocuments(rows, documents) }
+    func everyDocument() -> any MatchCursor { StoredDocuments(rows, documents) }
 
     func blocks(_ term: [UInt8]) -> any TermBlocks { StoredBlocks(rows, segment.number, term) }
 
@@ -84,7 +84,7 @@ struct MemorySegment: TextSegment {
         self.blocks = blocks
     }
 
-    func everyDocument() -> any DocumentCursor { MemoryDocuments(documents) }
+    func everyDocument() -> any MatchCursor { MemoryDocuments(documents) }
 
     func blocks(_ term: [UInt8]) -> any TermBlocks { MemoryBlocks(blocks[term] ?? []) }
 

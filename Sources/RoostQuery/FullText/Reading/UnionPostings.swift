@@ -147,7 +147,7 @@ final class GatheredPostings: PostingList {
 // MARK: - Every document
 
 /// The documents of a stored segment, by their IDs: however far their numbers lie apart, what is read are entries that there are.
-final class StoredDocuments: DocumentCursor {
+final class StoredDocuments: MatchCursor {
     private let cursor: Cursor
     private(set) var document = -1
 
@@ -163,7 +163,7 @@ final class StoredDocuments: DocumentCursor {
 }
 
 /// All numbers of a segment in memory.
-final class MemoryDocuments: DocumentCursor {
+final class MemoryDocuments: MatchCursor {
     private let documents: Range<Int>
     private(set) var document = -1
 

@@ -25,7 +25,7 @@ extension DocumentCollection {
     /// - Throws: `invalidQuery` for expressions that are malformed, `invalidName`, `readOnly`; `cancelled` when the task was
     ///   cancelled while it was built, which goes on when it is next used.
     public func createTextIndex(
-        _ name: String, on columns: String, language: Language? = nil, ignoresAccents: Bool = true,
+        _ name: String, on columns: String, language: TextLanguage? = nil, ignoresAccents: Bool = true,
         stopWords: [String] = [], weights: [Double] = [], tokenizer: String? = nil
     ) throws(DatabaseError) {
         try createTextIndex(
@@ -55,7 +55,8 @@ extension DocumentCollection {
             compiled = try CompiledTextIndex(index, Tokenizers.of(database))
         } catch {
             throw DatabaseError(
-                .invalidQuery, "The index \(index.name.debugDescription): \(error.message)", underlying: error
+                .invalidQuery, "The index \(index.name.debugDescription): \(error.message)",
+                underlyingError: error
             )
         }
         if try IndexList<TextIndex>(of: try snapshot()).indexes[index.name] != index {
@@ -106,7 +107,7 @@ extension DocumentCollection {
             var hits: [SearchHit] = []
             for match in best.dropFirst(max(offset, 0)) {
                 let id = try reader.id(match.number)
-                guard let document = try reader.collection.get(id) else { throw TextDamage.error }
+                guard let document = try reader.collection.document(id) else { throw TextDamage.error }
                 hits.append(SearchHit(document, match.score, compiled, query))
             }
             return SearchResult(hits: hits, total: total)
@@ -159,7 +160,7 @@ extension DocumentCollection {
         do throws(QueryError) {
             return try CompiledTextIndex(list.searched(name), Tokenizers.of(database))
         } catch {
-            throw DatabaseError(.invalidQuery, error.message, underlying: error)
+            throw DatabaseError(.invalidQuery, error.message, underlyingError: error)
         }
     }
 }

@@ -124,16 +124,16 @@ private struct OperationFields {
                 "\(FieldText.hexadecimal($0)), \(FieldText.operation(UInt8(truncatingIfNeeded: $0)))"
             })
         switch code {
-        case Operation.Code.deleteRange:
+        case LogOperation.Code.deleteRange:
             let bounds = try fields.number(1, "bounds")
             if bounds & 1 != 0 { try fields.prefixed("lower bound") }
             if bounds & 2 != 0 { try fields.prefixed("upper bound") }
-        case Operation.Code.appendLeaf: try readChunk(fields)
-        case Operation.Code.delete: try readKey(fields)
-        case Operation.Code.put...Operation.Code.put + 3:
+        case LogOperation.Code.appendLeaf: try readChunk(fields)
+        case LogOperation.Code.delete: try readKey(fields)
+        case LogOperation.Code.put...LogOperation.Code.put + 3:
             try readKey(fields)
             try fields.prefixed("inline bytes")
-            if code != Operation.Code.put { try readChunk(fields) }
+            if code != LogOperation.Code.put { try readChunk(fields) }
         default: throw MalformedBytes(at: fields.position)
         }
     }
@@ -166,10 +166,10 @@ extension FieldText {
 
     static func operation(_ code: UInt8) -> String {
         switch code {
-        case Operation.Code.put...Operation.Code.put + 3: "put"
-        case Operation.Code.delete: "delete"
-        case Operation.Code.deleteRange: "delete a range"
-        case Operation.Code.appendLeaf: "append a leaf"
+        case LogOperation.Code.put...LogOperation.Code.put + 3: "put"
+        case LogOperation.Code.delete: "delete"
+        case LogOperation.Code.deleteRange: "delete a range"
+        case LogOperation.Code.appendLeaf: "append a leaf"
         default: "unknown"
         }
     }

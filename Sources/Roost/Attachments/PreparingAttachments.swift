@@ -2,7 +2,7 @@ import Fleece
 import RoostBlobs
 import RoostBytes
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Puts the content that came with claims into the store, and keeps what others refer to from being removed until
     /// the batch has ended.
     ///
@@ -156,7 +156,7 @@ extension Database {
         _ name: String, _ value: FleeceValue, longest: UInt64
     ) throws(DatabaseError) -> Attachment? {
         try checkWritable()
-        try WriteBatch.check(name)
+        try WriteTransaction.check(name)
         let claim = try AttachmentClaim(name, DocumentValue(value))
         guard case .inline(let data) = claim.content else { return nil }
         return try core.vault.store(name, data, claim, longest: longest).0
@@ -174,7 +174,7 @@ extension Database {
         var document = document
         for (name, claim) in document.attachments ?? [:] {
             guard case .inline(let data) = claim.content else { continue }
-            try WriteBatch.check(name)
+            try WriteTransaction.check(name)
             document.contents[name] = try core.vault.store(name, data, claim, longest: longest).0
         }
         return document

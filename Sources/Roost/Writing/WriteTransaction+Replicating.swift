@@ -1,7 +1,7 @@
 import Fleece
 import RoostBytes
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Adds a revision that was made elsewhere: what CouchDB calls `new_edits=false`.
     ///
     /// Nothing is in conflict with it; if it is not on top of what is here, it becomes another branch. What is known
@@ -21,21 +21,12 @@ extension WriteBatch {
     ///   go on with the batch.
     @discardableResult
     public func insert(
-        json: some Sequence<UInt8>, id: String, history: [RevisionID], isDeleted: Bool = false,
-        in collection: DocumentCollection
-    ) throws(DatabaseError) -> Bool {
-        try insert(
-            try maker.document(json: json), id: id, history: history, isDeleted: isDeleted, in: collection)
-    }
-
-    /// Adds a revision that was made elsewhere: see
-    /// ``insert(json:id:history:isDeleted:in:)-(Sequence<UInt8>,_,_,_,_)``.
-    @discardableResult
-    public func insert(
         json: String, id: String, history: [RevisionID], isDeleted: Bool = false,
         in collection: DocumentCollection
     ) throws(DatabaseError) -> Bool {
-        try insert(json: json.utf8, id: id, history: history, isDeleted: isDeleted, in: collection)
+        try insert(
+            try maker.document(json: json.utf8), id: id, history: history, isDeleted: isDeleted,
+            in: collection)
     }
 
     /// Adds a revision of another database, as ``CollectionSnapshot/document(_:revision:)`` reads it there. The content
@@ -52,7 +43,7 @@ extension WriteBatch {
     }
 
     /// Adds a revision that was made elsewhere and has been parsed, with the content that came apart from it: see
-    /// ``insert(json:id:history:isDeleted:in:)-(Sequence<UInt8>,_,_,_,_)``.
+    /// ``insert(json:id:history:isDeleted:in:)``.
     ///
     /// - Parameters:
     ///   - document: The revision; its ``IncomingDocument/history`` tells which one and from what it came.
@@ -72,7 +63,18 @@ extension WriteBatch {
             document, id: id, history: document.history, isDeleted: document.isDeleted, in: collection)
     }
 
-    /// Adds a revision that was handed in.
+    /// Adds a revision that was made elsewhere and that another module has taken apart; see
+    /// ``insert(json:id:history:isDeleted:in:)``.
+    package func insert(
+        _ properties: FleeceDocument, reserved: FleeceDocument, contents: NamedValues<Attachment>, id: String,
+        history: [RevisionID], in collection: DocumentCollection
+    ) throws(DatabaseError) -> Bool {
+        try insert(
+            try IncomingDocument(properties, reserved, contents), id: id, history: history, isDeleted: false,
+            in: collection)
+    }
+
+    /// Adds a revision that was parsed.
     func insert(
         _ document: IncomingDocument, id: String, history: [RevisionID], isDeleted: Bool,
         in collection: DocumentCollection
@@ -111,7 +113,26 @@ extension WriteBatch {
             _ = try writer.edit(name, .empty, isDeleted: true, expecting: .revision(leaf.id))
         }
         if let json { return try save(json: json, id: id, in: collection, expecting: .revision(kept)) }
-        return try get(id, in: collection)
+        return try document(id, in: collection)
+    }
+
+    /// Resolves a document's conflicts with a value: what it encodes to, an edit of one leaf, becomes the only live leaf.
+    ///
+    /// - Parameters:
+    ///   - id: The document's ID.
+    ///   - value: What the document is to be.
+    ///   - revision: The leaf that it is an edit of; the winner by default.
+    ///   - collection: The collection that it is in.
+    /// - Returns: The document as it is then; `nil` when there is none.
+    /// - Throws: `conflict` when `revision` is not a leaf; `invalidDocument`.
+    @discardableResult
+    public func resolve(
+        _ id: String, with value: some Encodable, keeping revision: RevisionID? = nil,
+        in collection: DocumentCollection
+    ) throws(DatabaseError) -> Document? {
+        let incoming = try maker.document(encoding: value)
+        guard let kept = try resolve(id, keeping: revision, in: collection) else { return nil }
+        return try save(value: incoming, id: id, in: collection, expecting: .revision(kept.revision))
     }
 
     /// Removes a document, or some of its leaves with all that only they descend from, as if they had never been.

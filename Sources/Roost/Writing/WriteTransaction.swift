@@ -7,10 +7,10 @@ import RoostStorage
 ///
 /// ``Database/write(_:)-50ttr`` hands one to its closure. It reads what it has written; everybody else reads what was there
 /// before until it is committed, and everybody else who writes waits. Use it within the closure, from one thread.
-public final class WriteBatch {
+public final class WriteTransaction {
     let core: DatabaseCore
     let maker = BodyMaker()
-    private let transaction: WriteTransaction
+    private let transaction: StoreTransaction
     private var writers: [CollectionName: CollectionWriter] = [:]
     /// The one that was asked for last.
     private var lastWriter: CollectionWriter?
@@ -20,7 +20,7 @@ public final class WriteBatch {
     /// The earliest expiration that was set, in microseconds since 1970.
     var nextExpiration: UInt64?
     /// What became of the batch, for the drafts that were saved in it.
-    let outcome = BatchOutcome()
+    let outcome = TransactionOutcome()
     /// Keeps the blobs that the changes refer to in the store until the batch has ended.
     var pins: [BlobPin] = []
     /// The contents that were stored for the changes, removed with the batch unless the changes are committed and name them.
@@ -28,7 +28,7 @@ public final class WriteBatch {
     /// The blobs that the changes name.
     private var named: [BlobDigest] = []
     /// What was purged, for those who listen.
-    private var purged: [CollectionTrees: [Change]] = [:]
+    private var purged: [CollectionTrees: [DocumentChange]] = [:]
     /// The writers of collections that were dropped.
     private var dropped: [CollectionWriter] = []
 
@@ -59,7 +59,7 @@ public final class WriteBatch {
         return writer
     }
 
-    func reader(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionReader<WriteTransaction>
+    func reader(_ collection: DocumentCollection) throws(DatabaseError) -> CollectionReader<StoreTransaction>
     {
         try check(collection)
         try writers[collection.name]?.flush()
@@ -113,7 +113,7 @@ public final class WriteBatch {
     /// Remembers to tell listeners of a purge.
     func notePurge(_ id: String, at revision: RevisionID, in trees: CollectionTrees) {
         purged[trees, default: []].append(
-            Change(id: id, sequence: 0, revision: revision, flags: [], isPurged: true))
+            DocumentChange(id: id, sequence: 0, revision: revision, flags: [], isPurged: true))
     }
 
     /// Undoes everything, unless it was committed.
@@ -182,7 +182,7 @@ public final class WriteBatch {
     }
 }
 
-extension WriteTransaction {
+extension StoreTransaction {
     /// Makes a collection with its trees and its record, if there is none of that name.
     func makeCollection(
         _ name: CollectionName, catalog: Tree, _ environment: Environment

@@ -1,16 +1,16 @@
 import RoostBytes
 
-extension WriteBatch {
+extension WriteTransaction {
     /// Saves many JSON objects, one after the other, faster than one by one: they are parsed on all cores, ahead of being
     /// stored.
     ///
     /// ```swift
-    /// try database.write { batch in
-    ///     try batch.save(contentsOf: readings.lazy.map { ($0.name, $0.json) }, in: log)
+    /// try database.write { transaction in
+    ///     try transaction.save(contentsOf: readings.lazy.map { ($0.name, $0.json) }, in: log)
     /// }
     /// ```
     ///
-    /// Each is saved as by ``save(json:id:in:expecting:)-(String,_,_,_)``, on top of whatever is there. The sequence is asked for a
+    /// Each is saved as by ``save(json:id:in:expecting:)``, on top of whatever is there. The sequence is asked for a
     /// few at a time, on the thread of the batch; memory is bounded by its largest texts.
     ///
     /// - Parameters:
@@ -21,7 +21,7 @@ extension WriteBatch {
     @discardableResult
     @inlinable public func save(
         contentsOf texts: some Sequence<(id: String?, json: String)>, in collection: DocumentCollection
-    ) throws(DatabaseError) -> [Change] {
+    ) throws(DatabaseError) -> [DocumentChange] {
         let saving = BulkSave(self, collection)
         for text in texts { try saving.add(text.json, id: text.id) }
         return try saving.finish()
@@ -59,7 +59,7 @@ extension WriteBatch {
     package func save(
         _ documents: PreparedDocuments, _ place: Int, in collection: DocumentCollection,
         asNewRevision isNewRevision: Bool = false
-    ) throws(DatabaseError) -> Change {
+    ) throws(DatabaseError) -> DocumentChange {
         switch documents.items[place] {
         case .plain(let id, let body, let digest):
             return try writer(collection).edit(
@@ -68,30 +68,13 @@ extension WriteBatch {
         case .other(let id, let document):
             var document = try document.get()
             if isNewRevision { document.claims?.dropRevisions() }
-            return Change(try save(document, id: id, in: collection, expecting: .any, mayDelete: true))
+            return DocumentChange(
+                try save(document, id: id, in: collection, expecting: .any, mayDelete: true))
         }
     }
 }
 
-extension DocumentCollection {
-    /// Saves many JSON objects in one commit, durably: see ``WriteBatch/save(contentsOf:in:)``.
-    @discardableResult
-    @inlinable public func save(
-        contentsOf texts: some Sequence<(id: String?, json: String)>
-    ) throws(DatabaseError) -> [Change] {
-        try write { (batch) throws(DatabaseError) in try batch.save(contentsOf: texts, in: self) }
-    }
-
-    /// Saves many JSON objects in one commit, durably: see ``WriteBatch/save(contentsOf:in:)``.
-    @discardableResult
-    public func save(
-        contentsOf texts: some Sequence<(id: String?, json: String)> & Sendable
-    ) async throws(DatabaseError) -> [Change] {
-        try await write { (batch) throws(DatabaseError) in try batch.save(contentsOf: texts, in: self) }
-    }
-}
-
-extension Change {
+extension DocumentChange {
     /// What became of a document that was saved just now.
     fileprivate init(_ document: Document) {
         var flags: StoredDocument.Flags = document.isDeleted ? .deleted : []
@@ -111,13 +94,13 @@ extension CollectionWriter {
     ///   - firstDigest: That of the edit where it is the document's first revision.
     fileprivate func edit(
         _ id: DocumentID, _ body: Range<Int>, of bodies: [UInt8], firstDigest: RevisionDigest
-    ) throws(DatabaseError) -> Change {
+    ) throws(DatabaseError) -> DocumentChange {
         let key = keyView(id)
         if let loaded = try load(key) {
             let body = try bodies.withView { (bodies) throws(DatabaseError) in
                 try DocumentBody(stored: bodies.slice(body.lowerBound, body.count))
             }
-            return Change(try edit(id, key, loaded, body, isDeleted: false, expecting: .any))
+            return DocumentChange(try edit(id, key, loaded, body, isDeleted: false, expecting: .any))
         }
         let revision = try RevisionID.next(after: nil, digest: firstDigest)
         let sequence = nextSequence()
@@ -127,6 +110,6 @@ extension CollectionWriter {
         let stored = try store(
             RevisionTree(only: revision, flags: [], sequence: sequence), newLeaf: (revision, place), of: key,
             nil, touched: [], sequence: sequence)
-        return Change(id: id.string, sequence: sequence, revision: revision, flags: stored.flags)
+        return DocumentChange(id: id.string, sequence: sequence, revision: revision, flags: stored.flags)
     }
 }
