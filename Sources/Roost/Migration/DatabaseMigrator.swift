@@ -60,7 +60,7 @@ public struct DatabaseMigrator: Sendable {
     ///
     /// - Throws: `closed`; `damaged`; `decodingFailed` when the local document ``documentName`` was replaced by something else.
     public func appliedMigrations(of database: Database) throws(DatabaseError) -> [String] {
-        try Self.names(try database.defaultCollection.local(Self.documentName))
+        try Self.names(try database.defaultCollection.localDocument(Self.documentName))
     }
 
     /// Whether all registered migrations were applied to a database.
@@ -144,7 +144,7 @@ public struct DatabaseMigrator: Sendable {
     /// - Returns: Whether there was one.
     private func applyNext(_ batch: WriteTransaction, _ database: Database, _ end: Int) throws -> Bool {
         let home = try database.defaultCollection
-        let document = try batch.reader(home).local(Self.documentName)
+        let document = try batch.reader(home).localDocument(Self.documentName)
         var names = try Self.names(document)
         try check(names, of: database)
         guard names.count < end else { return false }

@@ -4,10 +4,10 @@ extension WriteTransaction {
     /// The value of a document, with the changes made so far; `nil` when there is none or it is deleted.
     ///
     /// - Throws: `decodingFailed` when the properties are not those of a value.
-    public func get<Value>(
+    public func document<Value>(
         _ id: String, in collection: TypedCollection<Value>
     ) throws(DatabaseError) -> Versioned<Value>? {
-        try get(id, as: Value.self, in: collection.documents)
+        try document(id, as: Value.self, in: collection.documents)
     }
 
     /// Saves a value as a new document: see `save(_:id:in:expecting:)`.
