@@ -121,7 +121,7 @@ import Testing
         let beta = json(try await test.ask("GET", "/db/beta").text)
         #expect(beta["_rev"] as? String == "1-8e92220ec15a745f326b8156eb0a7e22215d6883")
         #expect(beta["list"] as? [Int] == [1, 2, 3])
-        let photo = try #require(try database.defaultCollection.get("photo"))
+        let photo = try #require(try database.defaultCollection.document("photo"))
         let content = try #require(Blob(photo["pic"]))
         #expect(try database.blobReader(content)?.readAll() == Array("client blob".utf8))
         await socket.send(.close(.normal))
