@@ -64,7 +64,7 @@ import Testing
                 == "city,code,people,area\r\nOslo,O,700000,\r\nX,,,7\r\n")
         #expect(
             try answers("mode markdown", "SELECT _id, * FROM _ WHERE _id = 'X';").contains(
-                "| id  | area | city |"))
+                "| _id | area | city |"))
         #expect(try answers("SELECT * FROM _ WHERE _id = 'X';") == "{\"area\":7,\"city\":\"X\"}\n")
         #expect(
             try answers("SELECT d FROM _ AS d WHERE _id = 'X';") == "{\"d\":{\"area\":7,\"city\":\"X\"}}\n")

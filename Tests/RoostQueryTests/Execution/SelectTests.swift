@@ -51,7 +51,7 @@ import Testing
 
     @Test(arguments: [
         ("SELECT name FROM people ORDER BY age NULLS LAST, name LIMIT 2", ["\"Bert\"", "\"dora\""]),
-        ("SELECT name FROM people ORDER BY city DESC NULLS FIRST, name LIMIT 2", ["\"dora\"", "\"Emil\""]),
+        ("SELECT name FROM people ORDER BY city DESC NULLS FIRST, name LIMIT 2", ["\"dora\"", "\"Bert\""]),
         ("SELECT name FROM people ORDER BY age NULLS FIRST, name LIMIT 1", ["\"Emil\""]),
         ("SELECT name FROM people ORDER BY age DESC NULLS LAST LIMIT 1", ["\"Cleo\""]),
         ("SELECT nulls FROM people ORDER BY nulls LIMIT 1", ["MISSING"]),

@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("SELECT n FROM b WHERE n IN (WITH t AS (SELECT n FROM a) SELECT max(n) AS n FROM t)", ["3"]),
+        ("SELECT n FROM b WHERE n IN (WITH t AS (SELECT n FROM a) SELECT n FROM t WHERE n > 2)", ["3"]),
         ("SELECT (WITH t AS (SELECT n FROM a) SELECT max(n) FROM t) AS m FROM b LIMIT 1", ["3"]),
         (
             "SELECT n FROM b WHERE EXISTS (WITH t AS (SELECT n FROM a) SELECT 1 FROM t WHERE t.n = b.n)",

@@ -57,7 +57,7 @@ import Testing
         #expect(SpreadRows(try fixture.database.query("SELECT cities FROM cities")) == nil)
         let query = try fixture.database.query("SELECT 1 AS name, * FROM cities")
         let row = try #require(try query.first())
-        #expect(SpreadRows(query)?.json(of: row) == #"{"name":1,"cities.name":"Oslo"}"#)
+        #expect(SpreadRows(query)?.json(of: row) == #"{"cities.name":"Oslo","name":1}"#)
     }
 
     @Test(arguments: [

@@ -72,7 +72,7 @@ import Testing
         ("sum(v) OVER (ORDER BY n RANGE BETWEEN CURRENT ROW AND CURRENT ROW)", "10 50 50 40"),
         ("sum(v) OVER (ORDER BY n RANGE BETWEEN 0.5 PRECEDING AND 0.5 FOLLOWING)", "10 50 50 40"),
         // Aggregates of all kinds.
-        ("median(v) OVER (PARTITION BY g)", "25 25 25 25"), ("count(DISTINCT n) OVER ()", "3 3 3 3"),
+        ("median(v) OVER (PARTITION BY g)", "25.0 25.0 25.0 25.0"), ("count(DISTINCT n) OVER ()", "3 3 3 3"),
         ("count(*) FILTER (WHERE v > 15) OVER (ORDER BY v)", "0 1 2 3"),
         ("max(g || CAST(n AS TEXT)) OVER (ORDER BY v)", #""x1" "x2" "x2" "x3""#),
         // Within other expressions.
@@ -201,7 +201,10 @@ import Testing
             "SELECT sum(v) OVER (ROWS 1) FROM s",
             "column 27: PRECEDING or FOLLOWING is expected after the bound"
         ),
-        ("SELECT median(v) OVER (ORDER BY n) FROM s", "column 8: median() with DISTINCT, and medians"),
+        (
+            "SELECT median(v) OVER (ORDER BY n) FROM s",
+            "column 8: percentile_cont() with DISTINCT, and medians"
+        ),
         (
             "SELECT rank() OVER ww FROM s WINDOW w AS (ORDER BY n)",
             "column 20: There is no window ww; did you mean w?"
