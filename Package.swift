@@ -297,17 +297,14 @@ let package = Package(
     ] + benchmarkTargets() + simulationTargets() + fuzzingTargets()
 )
 
-// The thread sanitizer runs on what works with threads, up to the server's API.
+// The thread sanitizer runs on the engine alone. What is above it compiles with the sanitizer and with locks that it sees, but its
+// tests, which import both kinds of `Mutex`, do not yet.
 if isSanitizing {
-    let layers = [
-        "RoostBytes", "RoostFile", "RoostStorage", "RoostCrypto", "CRoostHardware", "CRoostPrefetch",
-        "RoostBlobs", "Fleece", "Roost",
-        "RoostOrder", "RoostText", "RoostIndex", "RoostQuery", "RoostWire", "RoostBLIP", "RoostSync",
-        "RoostREST",
-        "RoostSimulation", "RoostCampaign", "RoostBlobCampaign", "CommitWriter", "DatabaseWriter",
-        "ChildProcesses",
-        "RoostFileTests", "RoostStorageTests", "RoostTests", "RoostRESTTests",
+    let engine = [
+        "RoostBytes", "RoostFile", "RoostStorage", "RoostSimulation", "RoostCampaign",
+        "CommitWriter", "ChildProcesses",
+        "RoostFileTests", "RoostStorageTests",
     ]
-    package.targets.removeAll { !layers.contains($0.name) && $0.type != .system }
+    package.targets.removeAll { !engine.contains($0.name) && $0.type != .system }
     package.products.removeAll { $0.name != "RoostStorage" }
 }

@@ -81,7 +81,8 @@ import Testing
                 }
                 return try await ReadCounts.count {
                     let body = #"{"new_edits":false,"docs":[\#(docs.joined(separator: ","))]}"#
-                    #expect(try await router.ask("POST", "/db/_bulk_docs", body, as: ann).text == "[]\n")
+                    let answer = try await router.ask("POST", "/db/_bulk_docs", body, as: ann)
+                    #expect(answer.text == "[]\n")
                 }
             }
         }
@@ -177,7 +178,8 @@ import Testing
             ] {
                 for user in [UserContext.admin, ann] where target != "_all_docs" || user.isAdmin {
                     let counts = try await ReadCounts.count {
-                        #expect(try await router.ask(method, "/db/\(target)", as: user).status == status)
+                        let answer = try await router.ask(method, "/db/\(target)", as: user)
+                        #expect(answer.status == status)
                     }
                     #expect(counts[.bodies] == 0, "\(method) \(target)")
                 }
