@@ -66,7 +66,7 @@ import Testing
     /// A migration is tested with what the version before has stored, as text.
     @Test func databasesOfTheFirstVersionAreMigrated() async throws {
         let database = try Database.inMemory()
-        try database.collection("sightings").save(
+        try await database.collection("sightings").save(
             json: #"{"bird": "Swift", "note": "", "date": "2026-05-05T12:00:00.000Z"}"#, id: "old")
         let values = try await Journal(database).page().values
         #expect(values.map(\.species) == ["Swift"] && values.map(\.count) == [1])
@@ -80,7 +80,7 @@ import Testing
         try await tablet.add(Sighting(species: "Owl", date: noon + 1))
         let replication = try phone.database.collection("sightings").replicate(
             with: tablet.database.collection("sightings"))
-        #expect(await replication.finished.problemCount == 0)
+        #expect(try await replication.finished.problemCount == 0)
         for journal in [phone, tablet] {
             let values = try await journal.page().values
             #expect(values.map(\.species) == ["Owl", "Swift"])
