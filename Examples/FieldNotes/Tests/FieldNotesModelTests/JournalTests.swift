@@ -47,7 +47,12 @@ import Testing
         let journal = try journal()
         let photo = Data([0xFF, 0xD8, 1, 2, 3])
         let stored = try await journal.add(Sighting(species: "Owl", date: noon), photo: photo)
-        #expect(try await journal.photo(of: stored.value) == photo)
+        #expect(try await journal.photo(of: stored.id) == photo && stored.hasPhoto == true)
+        // An edit keeps it.
+        var edited = stored
+        edited.count = 3
+        try await journal.save(&edited)
+        #expect(try await journal.photo(of: stored.id) == photo)
     }
 
     @Test func aStaleEditIsAConflictAndAnEditIsUndone() async throws {
@@ -84,7 +89,7 @@ import Testing
         for journal in [phone, tablet] {
             let values = try await journal.page().values
             #expect(values.map(\.species) == ["Owl", "Swift"])
-            #expect(try await journal.photo(of: values[1].value) == Data([1, 2, 3]))
+            #expect(try await journal.photo(of: values[1].id) == Data([1, 2, 3]))
         }
     }
 
