@@ -76,6 +76,7 @@ extension AdministrationPage {
           document.getElementById("path").replaceChildren(
             ...crumbs.map(([text, address]) => h("a", { href: address }, text)));
           main.replaceChildren(h("h1", {}, title), ...content.filter((part) => part != null));
+          main.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
         }
 
         const field = (text, control, isGrowing) =>

@@ -52,7 +52,7 @@
                     }
                 }
             }
-            .task { photo = try? await model.journal.photo(of: edited.sighting) }
+            .task { photo = try? await model.journal.photo(of: edited.id) }
             .task(id: picked) {
                 if let picked { photo = try? await picked.loadTransferable(type: Data.self) }
             }
@@ -66,8 +66,8 @@
                     return
                 }
                 stored.value = edited.sighting
-                if let photo { stored.value.photo = try await journal.savePhoto(photo) }
                 try await journal.save(&stored)
+                if let photo { try await journal.setPhoto(photo, of: stored.id) }
             }
             dismiss()
         }

@@ -73,7 +73,9 @@
                     Text(sighting.species).font(.headline)
                     if sighting.count > 1 { Text("× \(sighting.count)").foregroundStyle(.secondary) }
                     Spacer()
-                    if sighting.photo != nil { Image(systemName: "photo").accessibilityLabel("has a photo") }
+                    if sighting.hasPhoto == true {
+                        Image(systemName: "photo").accessibilityLabel("has a photo")
+                    }
                 }
                 Text(sighting.date, format: .dateTime).font(.caption).foregroundStyle(.secondary)
                 if !sighting.note.isEmpty { Text(sighting.note).lineLimit(2) }

@@ -7,6 +7,7 @@ import RoostSync
 public struct Journal: Sendable {
     /// How many sightings are loaded at a time.
     public static let pageLength = 50
+    private static let photoName = "photo.jpg"
 
     /// The database, for tests.
     public let database: Database
@@ -50,11 +51,15 @@ public struct Journal: Sendable {
             .order(.descending) { $0.rank() }.limit(Self.pageLength).fetch()
     }
 
-    /// The content of a sighting's photo, verified.
-    public func photo(of sighting: Sighting) async throws -> Data? {
-        guard let blob = sighting.photo else { return nil }
-        let database = database
-        return try await Task.detached { try database.blobReader(blob).map { Data(try $0.readAll()) } }.value
+    /// The content of a sighting's photo, verified; `nil` where there is none.
+    public func photo(of id: String) async throws -> Data? {
+        let (database, documents) = (database, sightings.documents)
+        return try await Task.detached { () throws -> Data? in
+            guard let attachment = try documents.document(id)?.attachments[Self.photoName],
+                let reader = try database.blobReader(attachment)
+            else { return nil }
+            return Data(try reader.readAll())
+        }.value
     }
 
     // MARK: Writing
@@ -62,15 +67,23 @@ public struct Journal: Sendable {
     /// Stores a new sighting, with its photo.
     @discardableResult
     public func add(_ sighting: Sighting, photo: Data? = nil) async throws -> Versioned<Sighting> {
-        var sighting = sighting
-        // The blob first, so that no document names what a crash took away.
-        if let photo { sighting.photo = try await savePhoto(photo) }
-        return try await sightings.save(sighting)
+        let saved = try await sightings.save(sighting)
+        guard let photo else { return saved }
+        try await setPhoto(photo, of: saved.id)
+        return try sightings.document(saved.id) ?? saved
     }
 
-    /// Stores the content of a photo, for a sighting that is saved next.
-    public func savePhoto(_ photo: Data) async throws -> Blob {
-        try await database.saveBlob(photo, contentType: "image/jpeg")
+    /// Stores a sighting's photo, in place of the one that there is. Later edits keep it.
+    public func setPhoto(_ photo: Data, of id: String) async throws {
+        // The content first, so that no document names what a crash took away.
+        let blob = try await database.saveBlob(photo, contentType: "image/jpeg")
+        let documents = sightings.documents
+        try await database.write { batch in
+            guard var draft = try batch.document(id, in: documents)?.mutableCopy() else { return }
+            draft["hasPhoto"] = true
+            draft.attachments[Self.photoName] = Attachment(blob)
+            try batch.save(&draft, in: documents)
+        }
     }
 
     /// Saves an edit of what was read.

@@ -13,8 +13,9 @@ public struct Sighting: Codable, Sendable, Identifiable, Hashable {
     public var date: Date
     /// How many there were; added in the app's second version.
     public var count: Int
-    /// A photo, kept beside the document.
-    public var photo: Blob?
+    /// Whether there is a photo. It is an attachment of the document, which is carried to other devices, as a blob that a property names
+    /// is not.
+    public var hasPhoto: Bool?
 
     /// A new sighting.
     public init(species: String, note: String = "", date: Date, count: Int = 1) {

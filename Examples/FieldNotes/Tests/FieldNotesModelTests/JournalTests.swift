@@ -47,7 +47,12 @@ import Testing
         let journal = try journal()
         let photo = Data([0xFF, 0xD8, 1, 2, 3])
         let stored = try await journal.add(Sighting(species: "Owl", date: noon), photo: photo)
-        #expect(try await journal.photo(of: stored.value) == photo)
+        #expect(try await journal.photo(of: stored.id) == photo && stored.hasPhoto == true)
+        // An edit keeps it.
+        var edited = stored
+        edited.count = 3
+        try await journal.save(&edited)
+        #expect(try await journal.photo(of: stored.id) == photo)
     }
 
     @Test func aStaleEditIsAConflictAndAnEditIsUndone() async throws {
@@ -66,7 +71,7 @@ import Testing
     /// A migration is tested with what the version before has stored, as text.
     @Test func databasesOfTheFirstVersionAreMigrated() async throws {
         let database = try Database.inMemory()
-        try database.collection("sightings").save(
+        try await database.collection("sightings").save(
             json: #"{"bird": "Swift", "note": "", "date": "2026-05-05T12:00:00.000Z"}"#, id: "old")
         let values = try await Journal(database).page().values
         #expect(values.map(\.species) == ["Swift"] && values.map(\.count) == [1])
@@ -80,11 +85,11 @@ import Testing
         try await tablet.add(Sighting(species: "Owl", date: noon + 1))
         let replication = try phone.database.collection("sightings").replicate(
             with: tablet.database.collection("sightings"))
-        #expect(await replication.finished.problemCount == 0)
+        #expect(try await replication.finished.problemCount == 0)
         for journal in [phone, tablet] {
             let values = try await journal.page().values
             #expect(values.map(\.species) == ["Owl", "Swift"])
-            #expect(try await journal.photo(of: values[1].value) == Data([1, 2, 3]))
+            #expect(try await journal.photo(of: values[1].id) == Data([1, 2, 3]))
         }
     }
 
