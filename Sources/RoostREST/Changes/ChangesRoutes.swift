@@ -74,12 +74,12 @@ struct ChangesQuery: Sendable {
     init(_ target: DatabaseContext, body: [UInt8]?, last: UInt64) throws {
         let query = target.query
         feed = try Self.feed(query)
-        descending = try query.flag("descending")
+        isDescending = try query.flag("descending")
         let given =
             target.context.headers["Last-Event-ID"] ?? query["last-event-id"] ?? query["since"] ?? "0"
         token = given == "\"now\"" ? "now" : given
         let start = token == "now" ? last : target.served.sequence(token, last: last)
-        since = descending ? 0 : start
+        since = isDescending ? 0 : start
         limit = try query.count("limit") ?? .max
         allLeaves = query["style"] == "all_docs"
         includesDocuments = try query.flag("include_docs")

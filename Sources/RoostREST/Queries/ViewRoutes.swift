@@ -139,7 +139,7 @@ extension ViewQuery {
         startID = query["startkey_docid"] ?? query["start_key_doc_id"]
         endID = query["endkey_docid"] ?? query["end_key_doc_id"]
         includesEnd = try query.flag("inclusive_end", default: true)
-        descending = try query.flag("descending")
+        isDescending = try query.flag("descending")
         skip = try query.count("skip") ?? 0
         limit = try query.count("limit") ?? .max
         includesDocuments = try query.flag("include_docs")
