@@ -20,7 +20,7 @@ public struct CollectionView<Key: Codable & Sendable, Value: Codable & Sendable>
     /// The rows with keys in a range, in the order of their keys.
     ///
     /// - Parameters:
-    ///   - start: the first key; the greatest one if `descending`.
+    ///   - start: the first key; the greatest one if `isDescending`.
     ///   - end: the last key.
     ///   - includesEnd: whether the key `end` belongs to the range.
     ///   - isDescending: whether to go from the greatest key to the least.

@@ -179,7 +179,7 @@ public struct ViewError: Error, Sendable, Hashable, CustomStringConvertible {
 
 /// Which rows of a view to read, and how: the parameters of CouchDB's views.
 ///
-/// With `descending` everything goes backwards: ``start`` is the greatest key then.
+/// With `isDescending` everything goes backwards: ``start`` is the greatest key then.
 public struct ViewQuery: Sendable {
     /// The first key; `nil` for the first there is. `startkey`.
     public var start: FleeceValue?
@@ -192,7 +192,7 @@ public struct ViewQuery: Sendable {
     /// Whether rows of the key ``end``, or of ``keys``, belong to the range; with ``endID`` only its document's do not. Default: true.
     /// `inclusive_end`.
     public var includesEnd = true
-    /// Only rows of these keys, in the order of this list, or the opposite one with ``descending``; groups come in the order of the list
+    /// Only rows of these keys, in the order of this list, or the opposite one with ``isDescending``; groups come in the order of the list
     /// either way. A key that is in the list twice gives its rows twice. `keys`, or `key`.
     public var keys: [FleeceValue]?
     /// Whether to go from the greatest key to the least. Default: false.
