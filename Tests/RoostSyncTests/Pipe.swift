@@ -118,3 +118,94 @@ extension RemoteDatabase {
             })
     }
 }
+
+/// A server of Couchbase Lite's protocol that says what a test has it say.
+final class CouchbaseScript: Sendable {
+    struct State {
+        var checkpoints: [String: (revision: Int, body: [UInt8])] = [:]
+        var isStoredWhenAnswered: [String: Bool] = [:]
+        var refusals: [Int] = []
+    }
+
+    let state = Mutex(State())
+
+    /// Answers all that has to do with collections and checkpoints.
+    func answer(_ request: BLIPSession.Request) async -> BLIPSession.Answer {
+        let body = (try? await request.body.collect()) ?? []
+        let client = request.properties["client"] ?? ""
+        switch request.profile {
+        case "getCollections": return .message(BLIPMessage(body: Array("[{}]".utf8)))
+        case "getCheckpoint":
+            guard let found = state.withLock({ $0.checkpoints[client] }) else {
+                return .failure(BLIPMessage(errorIn: "HTTP", code: 404, "missing"))
+            }
+            return .message(BLIPMessage(["rev": "\(found.revision)-cc"], body: found.body))
+        case "setCheckpoint":
+            let revision = state.withLock { state in
+                let revision = (state.checkpoints[client]?.revision ?? 0) + 1
+                state.checkpoints[client] = (revision, body)
+                return revision
+            }
+            return .message(BLIPMessage(["rev": "\(revision)-cc"]))
+        default: return .failure(BLIPMessage(errorIn: "BLIP", code: 404, "no"))
+        }
+    }
+
+    static let revision = "1-" + String(repeating: "ab", count: 20)
+
+    static func revisionMessage(
+        _ id: String, _ body: String = "{}", sequence: Int = 1
+    ) -> BLIPMessage {
+        BLIPMessage(
+            [
+                "Profile": "rev", "collection": "0", "id": id, "rev": revision, "sequence": "\(sequence)",
+            ], body: Array(body.utf8))
+    }
+
+    static func list(_ ids: [String]) -> BLIPMessage {
+        let rows = ids.enumerated().map { "[\($0.offset + 1),\"\($0.element)\",\"\(revision)\"]" }
+        return BLIPMessage(
+            ["Profile": "changes", "collection": "0"], body: Array("[\(rows.joined(separator: ","))]".utf8))
+    }
+
+    static let end = BLIPMessage(["Profile": "changes", "collection": "0"], body: Array("[]".utf8))
+
+    /// A server with some changes.
+    ///
+    /// - Parameters:
+    ///   - lookedUp: The documents that it knows when it is asked for some by their IDs, and what it sends of them when they are wanted.
+    ///   - send: Sends what it likes after the client has answered the list.
+    func server(
+        _ ids: [String], idleSeconds: Double = 60, endsEarly: Bool = false,
+        blob: [UInt8] = [],
+        lookedUp: (ids: [String], send: @Sendable (BLIPSession) async throws -> Void) = ([], { _ in }),
+        _ send: @escaping @Sendable (BLIPSession) async throws -> Void
+    ) -> RemoteDatabase {
+        .scripted(idleSeconds: idleSeconds) { request, session in
+            switch request.profile {
+            case "getAttachment": return .stream(BLIPMessage(), BytesBody(blob))
+            case "subChanges":
+                let isLookUp = (try? await request.body.collect())?.isEmpty == false
+                let isAtEnd = request.properties["since"] == "\(ids.count)"
+                let (found, sendFound) = lookedUp
+                Task {
+                    if isLookUp {
+                        if !found.isEmpty {
+                            let (answer, _) = try await session.reply(to: Self.list(found))
+                            if answer.body.contains(UInt8(ascii: "[")), answer.body.count > 3 {
+                                try await sendFound(session)
+                            }
+                        }
+                    } else if !isAtEnd {
+                        _ = try await session.reply(to: Self.list(ids))
+                        if endsEarly { await session.notify(Self.end) }
+                        try await send(session)
+                    }
+                    if isLookUp || !endsEarly { await session.notify(Self.end) }
+                }
+                return .done
+            default: return await self.answer(request)
+            }
+        }
+    }
+}

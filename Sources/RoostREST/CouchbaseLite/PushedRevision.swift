@@ -71,7 +71,9 @@ struct PushedRevision: Sendable {
         var held: [Blob] = []
         for blob in references.blobs {
             guard let digest = blob["digest"].string, !own.contains(ByteKey(digest)) else { continue }
-            if let stored = try await obtain(digest, blob["content_type"].string, id) { held.append(stored) }
+            // One that is here already may be another revision's that is not saved in the end.
+            let stored = try await obtain(digest, blob["content_type"].string, id) ?? Blob(blob)
+            if let stored { held.append(stored) }
         }
         for (name, value) in stubs {
             guard let digest = value["digest"].string,

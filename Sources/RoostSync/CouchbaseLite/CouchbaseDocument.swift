@@ -86,11 +86,18 @@ extension Document {
 /// digest there, and are recognized by it among the document's revisions.
 package struct TreeNames {
     /// What is wrong with the names that a peer sent.
-    package enum Failure: Error {
+    package enum Failure: Error, CustomStringConvertible {
         /// One of them is no name of a revision.
         case malformed
         /// An ancestor is not older than its descendant.
         case disordered
+
+        package var description: String {
+            switch self {
+            case .malformed: "The name of a revision is malformed."
+            case .disordered: "The history is not in order."
+            }
+        }
     }
 
     /// How many ancestors that a peer has dropped from a history are put in their places.
@@ -158,5 +165,54 @@ package struct TreeNames {
                 (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
                     || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains($0)
             }
+    }
+}
+
+/// A revision as a server sends it.
+enum PulledDocument {
+    /// The revision as CouchDB's API gives it, and what it names.
+    ///
+    /// - Parameter history: The revision and its ancestors, newest first.
+    /// - Returns: The text; the blobs of its properties; the digests of its attachments, by name.
+    static func text(
+        _ id: String, _ history: [RevisionID], _ content: CouchbaseLink.Arrival.Content
+    ) throws -> (text: [UInt8], blobs: [NamedBlob], digests: [String: String]) {
+        let body: FleeceValue
+        do {
+            body = try FleeceDocument(json: content.body).root
+        } catch {
+            throw DatabaseError(.invalidDocument, "The server sent a revision that is no JSON.")
+        }
+        guard let members = body.dictionary else {
+            throw DatabaseError(.invalidDocument, "The server sent a revision that is no JSON object.")
+        }
+        let references = BlobReferences(body)
+        var text = Array(
+            "{\"_id\":\(DocumentValue.string(id)),\"_revisions\":{\"start\":\(history[0].generation),\"ids\":["
+                .utf8)
+        for (index, revision) in history.enumerated() {
+            if index > 0 { text.append(UInt8(ascii: ",")) }
+            text += "\"\(revision.description.drop { $0 != "-" }.dropFirst())\"".utf8
+        }
+        text += "]}".utf8
+        if content.isDeleted { text += ",\"_deleted\":true".utf8 }
+        for (name, value) in members where name.utf8.first != UInt8(ascii: "_") {
+            text += ",\(DocumentValue.string(name)):".utf8 + value.jsonBytes()
+        }
+        var digests: [String: String] = [:]
+        var stubs: NamedValues<DocumentValue> = [:]
+        for (name, value) in body["_attachments"].dictionary ?? .empty
+        where !references.isRepeated(name, value) {
+            stubs[name] = DocumentValue(value)
+            digests[name] = value["digest"].string
+        }
+        if !stubs.isEmpty { text += ",\"_attachments\":\(DocumentValue.dictionary(stubs))".utf8 }
+        text.append(UInt8(ascii: "}"))
+        let blobs = references.blobs.compactMap { value in
+            value["digest"].string.map {
+                NamedBlob(digest: $0, contentType: value["content_type"].string, described: Blob(value))
+            }
+        }
+        return (text, blobs, digests)
     }
 }

@@ -120,8 +120,9 @@ extension CouchbaseLink {
         else { return }
         let reason = String((properties["reason"] ?? "").prefix(500))
         let error = RemoteError(
-            status: Int(properties["error"] ?? "") ?? 404, "norev",
-            "The server did not give this revision: \(reason)",
+            // Whatever the status, it concerns this document alone.
+            status: 200, "norev",
+            "The server did not give this revision: \((properties["error"] ?? "").prefix(20)) \(reason)",
             server.label)
         arrive(Arrival(id: id, revision: revision, content: .failure(error), answer: Promise()))
     }

@@ -24,7 +24,7 @@ extension CouchbasePeer {
         var key: CouchbaseLink.Key { CouchbaseLink.Key(id, names[0]) }
     }
 
-    /// Proposes the winners among some leaves; answers those that the server lacks.
+    /// Proposes the winners among some leaves, or of documents without leaves; returns those that the server lacks.
     ///
     /// Returns those that it refuses, too: ``send(_:)`` reports the reason.
     func propose(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
@@ -43,7 +43,7 @@ extension CouchbasePeer {
             let snapshot = try local.snapshot()
             return try offered.compactMap { document in
                 guard !document.id.begins(with: "_"), let winner = try snapshot.leaves(of: document.id).first,
-                    document.leaves.contains(winner.id)
+                    document.leaves.isEmpty || document.leaves.contains(winner.id)
                 else { return nil }
                 let history = try snapshot.history(of: document.id, revision: winner.id)
                 return Candidate(

@@ -43,6 +43,9 @@ actor CouchbasePeer: ReplicationPeer {
     private var position: SourcePosition?
     /// Documents of which a revision that was wanted did not come, for once more before a pull ends.
     private var absent: Set<ByteKey> = []
+    /// Documents of which the server has a revision that is known here and has not won here. The server may have lost another one
+    /// since, which changes nothing here, so they are proposed again.
+    private var differing: Set<ByteKey> = []
     /// The revisions of the server's checkpoints that were read or saved.
     private var checkpointRevisions: [String: String] = [:]
     /// What was decided about the revisions that are to be sent.
@@ -160,18 +163,27 @@ actor CouchbasePeer: ReplicationPeer {
     /// The documents of a list, by the names that their revisions have here.
     private func changed(_ rows: [CouchbaseLink.Row]) async throws -> [ChangedDocument] {
         let (local, label) = (local, server.label)
-        return try await local.database.perform {
+        let (documents, others) = try await local.database.perform {
             let snapshot = try local.snapshot()
-            return try rows.filter { !$0.isRemoved }.map { row in
+            var others: [ByteKey] = []
+            let documents = try rows.filter { !$0.isRemoved }.map { row in
                 guard let revision = try TreeNames(of: row.id, in: snapshot).revision(row.revision) else {
                     let error = RemoteError(
                         status: 200, "bad_revision", "The server's revision has a name that is none.", label)
                     let problem = ReplicationProblem(row.id, unusable: row.revision, error)
                     return ChangedDocument(id: row.id, leaves: [], problems: [problem])
                 }
+                if let winner = try snapshot.winner(of: row.id)?.revision, winner != revision,
+                    try snapshot.missingRevisions(of: row.id, from: [revision]).missing.isEmpty
+                {
+                    others.append(ByteKey(row.id))
+                }
                 return ChangedDocument(id: row.id, leaves: [revision])
             }
+            return (documents, others)
         }
+        differing.formUnion(others)
+        return documents
     }
 
     func leaves(of ids: [String]) async throws -> [ChangedDocument] {
@@ -297,7 +309,11 @@ actor CouchbasePeer: ReplicationPeer {
     }
 
     func missing(_ offered: [ChangedDocument]) async throws -> [WantedRevisions] {
-        try await propose(offered)
+        var offered = offered
+        for document in offered { differing.remove(ByteKey(document.id)) }
+        offered += differing.map { ChangedDocument(id: $0.text, leaves: []) }
+        differing = []
+        return try await propose(offered)
     }
 
     func write(_ revisions: [CarriedRevision]) async throws -> [ReplicationProblem] {
@@ -343,52 +359,5 @@ extension RemoteError {
         self.init(
             status: cause.map { (400..<600).contains($0.status) ? $0.status : 400 } ?? 400, "bad_request",
             "The revision was not stored.", label)
-    }
-}
-
-/// A revision as a server sends it.
-private enum PulledDocument {
-    /// The revision as CouchDB's API gives it, and what it names.
-    ///
-    /// - Parameter history: The revision and its ancestors, newest first.
-    /// - Returns: The text; the blobs of its properties; the digests of its attachments, by name.
-    static func text(
-        _ id: String, _ history: [RevisionID], _ content: CouchbaseLink.Arrival.Content
-    ) throws -> (text: [UInt8], blobs: [NamedBlob], digests: [String: String]) {
-        let body: FleeceValue
-        do {
-            body = try FleeceDocument(json: content.body).root
-        } catch {
-            throw DatabaseError(.invalidDocument, "The server sent a revision that is no JSON.")
-        }
-        guard let members = body.dictionary else {
-            throw DatabaseError(.invalidDocument, "The server sent a revision that is no JSON object.")
-        }
-        let references = BlobReferences(body)
-        var text = Array(
-            "{\"_id\":\(DocumentValue.string(id)),\"_revisions\":{\"start\":\(history[0].generation),\"ids\":["
-                .utf8)
-        for (index, revision) in history.enumerated() {
-            if index > 0 { text.append(UInt8(ascii: ",")) }
-            text += "\"\(revision.description.drop { $0 != "-" }.dropFirst())\"".utf8
-        }
-        text += "]}".utf8
-        if content.isDeleted { text += ",\"_deleted\":true".utf8 }
-        for (name, value) in members where name.utf8.first != UInt8(ascii: "_") {
-            text += ",\(DocumentValue.string(name)):".utf8 + value.jsonBytes()
-        }
-        var digests: [String: String] = [:]
-        var stubs: NamedValues<DocumentValue> = [:]
-        for (name, value) in body["_attachments"].dictionary ?? .empty
-        where !references.isRepeated(name, value) {
-            stubs[name] = DocumentValue(value)
-            digests[name] = value["digest"].string
-        }
-        if !stubs.isEmpty { text += ",\"_attachments\":\(DocumentValue.dictionary(stubs))".utf8 }
-        text.append(UInt8(ascii: "}"))
-        let blobs = references.blobs.compactMap { value in
-            value["digest"].string.map { NamedBlob(digest: $0, contentType: value["content_type"].string) }
-        }
-        return (text, blobs, digests)
     }
 }

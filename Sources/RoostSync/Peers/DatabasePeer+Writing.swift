@@ -43,10 +43,14 @@ extension DatabasePeer {
         }
         problems += failed
         var missing: [CarriedRevision] = []
+        var held: NamedValues<[Blob]> = [:]
+        for (revision, content) in stored { held[revision.id] = (held[revision.id] ?? []) + content.blobs }
         for (revision, error) in try await insert(prepared + stored) {
             if (error as? DatabaseError)?.code == .missingStub {
                 // Attachments that were expected to be here are not: they come from the source after all.
-                missing.append(revision)
+                var again = revision
+                again.held = held[revision.id] ?? []
+                missing.append(again)
             } else {
                 problems.append(ReplicationProblem(revision.id, revision.revision, error))
             }
@@ -54,7 +58,8 @@ extension DatabasePeer {
         if prepared.count + stored.count > missing.count { failures.noteAnswer() }
         let (whole, lost) = try await withContents(of: missing, failures) { revision in
             .withContents(
-                .incoming(try await fetchAll(of: revision)), try await storeBlobs(of: revision))
+                .incoming(try await fetchAll(of: revision)),
+                try await revision.held + storeBlobs(of: revision))
         }
         problems += lost
         for (revision, error) in try await insert(whole) {
@@ -102,6 +107,9 @@ extension DatabasePeer {
             guard case .incoming(let document) = self else { return false }
             return document.attachments?.contains { $0.value.isInline } == true
         }
+
+        /// What was stored for it.
+        var blobs: [Blob] { if case .withContents(_, let blobs) = self { blobs } else { [] } }
 
         /// Without what it holds.
         var revision: Prepared { if case .withContents(let prepared, _) = self { prepared } else { self } }
@@ -188,7 +196,12 @@ extension DatabasePeer {
     private func storeBlobs(of revision: CarriedRevision) async throws -> [Blob] {
         guard let read = revision.blob else { return [] }
         var contents: [Blob] = []
-        for named in revision.blobs where try database.blobReader(named.digest) == nil {
+        for named in revision.blobs {
+            guard try database.blobReader(named.digest) == nil else {
+                // Another revision may hold it that is not stored in the end.
+                contents += [named.described].compactMap(\.self)
+                continue
+            }
             let stored = try await store(
                 named.digest, read(named.digest), named.contentType, length: nil)
             guard stored.digest.isIdentical(to: named.digest) else { throw damaged(named.digest) }

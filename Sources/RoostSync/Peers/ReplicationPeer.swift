@@ -179,6 +179,8 @@ package struct CarriedRevision: Sendable {
     var blobs: [NamedBlob] = []
     /// Reads the content of the blob of that digest.
     var blob: (@Sendable (_ digest: String) async throws -> any BodyStream)?
+    /// What was stored for it already.
+    var held: [Blob] = []
     /// Tells a source that waits for it that the revision is stored, durably, or why it is not.
     var answer: (@Sendable (_ problem: ReplicationProblem?) -> Void)?
 
@@ -203,6 +205,8 @@ package struct CarriedRevision: Sendable {
 package struct NamedBlob: Sendable {
     let digest: String
     let contentType: String?
+    /// The blob that the property describes; `nil` where something of that is missing.
+    let described: Blob?
 }
 
 /// Decides, within the write, whether a revision may be stored in a database of this process; throws where it may not.

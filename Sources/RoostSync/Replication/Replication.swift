@@ -121,12 +121,18 @@ struct ReplicationRunner: Sendable {
         board.update { $0.idle = [] }
         guard options.isContinuous else {
             for round in 1...Self.mostRounds {
+                let before = board.status
                 // One after the other, so that what came is not looked at again on its way back.
-                for side in sides { try await transfer(side) }
+                for side in sides {
+                    let counts = side == .push ? before.pushed : before.pulled
+                    try await transfer(side, after: round == 1 ? ReplicationCounts() : counts)
+                }
                 // What was refused because the other side has changed meanwhile may go once that has come.
                 guard sides.count == 2, !there.keepsConflicts, options.usesCheckpoints,
                     round < Self.mostRounds,
-                    board.status.pushFailures.count > 0
+                    board.status.pushFailures.all.contains(where: {
+                        ($0.cause as? RemoteError)?.status == 409
+                    })
                 else { return }
             }
             return
@@ -138,14 +144,18 @@ struct ReplicationRunner: Sendable {
         }
     }
 
-    private func transfer(_ side: ReplicationOptions.Direction) async throws {
+    /// - Parameter before: The counts of what this try has done in that direction.
+    private func transfer(
+        _ side: ReplicationOptions.Direction, after before: ReplicationCounts = ReplicationCounts()
+    ) async throws {
         let transfer = Transfer(
             source: side == .push ? here : there, target: side == .push ? there : here, options: options
         ) { counts, failures, checkpoint in
+            let counts = counts.adding(before)
             board.update { status in
                 // Only what came of this try shows that it was worth it.
-                let before = side == .push ? status.pushed.recorded : status.pulled.recorded
-                if counts.written > 0 || counts.recorded != before { status.lastError = nil }
+                let recorded = side == .push ? status.pushed.recorded : status.pulled.recorded
+                if counts.written > before.written || counts.recorded != recorded { status.lastError = nil }
                 if side == .push {
                     (status.pushed, status.pushFailures, status.checkpoint) = (counts, failures, checkpoint)
                 } else {

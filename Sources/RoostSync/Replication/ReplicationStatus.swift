@@ -75,6 +75,15 @@ public struct ReplicationCounts: Sendable, Equatable {
     package internal(set) var position: SourcePosition?
     /// Up to where both sides remember that all was carried.
     package internal(set) var recorded: SourcePosition?
+
+    /// These counts and earlier ones of the same direction. What failed earlier was tried again.
+    func adding(_ earlier: Self) -> Self {
+        var sum = self
+        sum.checked += earlier.checked
+        sum.missing += earlier.missing
+        sum.written += earlier.written
+        return sum
+    }
 }
 
 /// A revision that was not carried. The replication goes on without it, and the next one tries it again.

@@ -122,7 +122,9 @@ extension Transfer {
         var problems = documents.flatMap(\.problems)
         defer { counts.failed += problems.count }
         let offered = documents.filter { !$0.leaves.isEmpty }
-        let wanted = offered.isEmpty ? [] : try await target.missing(offered)
+        // A target that knows winners alone may want others than those that have changed here.
+        let wanted =
+            offered.isEmpty && target.keepsConflicts ? [] : try await target.missing(offered)
         try await source.choose(wanted)
         let size = min(source.readSize, max(wanted.count, 1))
         let parts = stride(from: 0, to: wanted.count, by: size).map {
