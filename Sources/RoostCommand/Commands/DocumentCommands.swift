@@ -22,7 +22,8 @@ enum PutCommand: Command {
         let database = try invocation.openForWriting(createsIfMissing: true)
         let collection = try invocation.collection(of: database, createsIfMissing: true)
         let document = try database.write { batch in
-            try batch.save(json: text, id: invocation[1], in: collection, expecting: expectation ?? .any)
+            try batch.save(
+                IncomingDocument(json: text), id: invocation[1], in: collection, expecting: expectation ?? .any)
         }
         try database.close()
         Acknowledgement.print(document, invocation)
