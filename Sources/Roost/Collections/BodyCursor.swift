@@ -20,8 +20,7 @@ package final class BodyCursor {
     package func next() throws(DatabaseError) -> Bool {
         let (cursor, isDescending) = (cursor, isDescending)
         while try translating({ () throws(StoreError) in try isDescending ? cursor.previous() : cursor.next()
-            })
-        {
+        }) {
             if includesDeleted { return true }
             if try !StoredDocument.flags(of: cursor.inline).contains(.deleted) { return true }
         }

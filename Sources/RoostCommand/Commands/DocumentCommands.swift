@@ -23,7 +23,8 @@ enum PutCommand: Command {
         let collection = try invocation.collection(of: database, createsIfMissing: true)
         let document = try database.write { batch in
             try batch.save(
-                IncomingDocument(json: text), id: invocation[1], in: collection, expecting: expectation ?? .any)
+                IncomingDocument(json: text), id: invocation[1], in: collection,
+                expecting: expectation ?? .any)
         }
         try database.close()
         Acknowledgement.print(document, invocation)
