@@ -109,7 +109,7 @@ import Testing
         let bySize = things.query().order(by: \.size).limit(2)
         let next = try bySize.page().next
         #expect(QueryFixture.message { _ = try things.query().page() }.contains("limit(_:)"))
-        #expect(QueryFixture.message { _ = try bySize.skip(1).page() }.contains("skips nothing"))
+        #expect(QueryFixture.message { _ = try bySize.offset(1).page() }.contains("skips nothing"))
         #expect(QueryFixture.message { _ = try bySize.limit(0).page() }.contains("1 or more"))
         for other in [
             things.query().order(by: \.name), things.query().order(by: \.size, .descending), things.query(),
