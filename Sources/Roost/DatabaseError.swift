@@ -90,7 +90,7 @@ extension DatabaseError.Code {
     public static let wrongKey = Self("wrongKey")
     /// A write was begun within another one on the same thread.
     public static let nestedWrite = Self("nestedWrite")
-    /// The database or the batch has been closed.
+    /// The database or the transaction has been closed.
     public static let closed = Self("closed")
     /// The operation was cancelled before it took effect.
     public static let cancelled = Self("cancelled")

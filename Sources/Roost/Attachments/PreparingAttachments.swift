@@ -4,7 +4,7 @@ import RoostBytes
 
 extension WriteTransaction {
     /// Puts the content that came with claims into the store, and keeps what others refer to from being removed until
-    /// the batch has ended.
+    /// the transaction has ended.
     ///
     /// - Parameters:
     ///   - claims: What is said of attachments; `nil` when nothing is.

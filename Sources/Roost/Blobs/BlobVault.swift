@@ -200,7 +200,7 @@ extension BlobVault {
 
 extension DatabaseCore {
     /// Removes the blobs that nothing names: no document as it is now, no snapshot that is open, not the oldest commit
-    /// that can be gone back to, nobody who has stored one within the last hour, and no batch that is being written.
+    /// that can be gone back to, nobody who has stored one within the last hour, and no transaction that is being written.
     ///
     /// Where processes take turns none is removed while another one has the database open, or has committed while blobs
     /// were looked for: it may have stored a blob, or read one as of an older commit. Who opens the database waits for

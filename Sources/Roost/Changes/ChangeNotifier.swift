@@ -310,7 +310,7 @@ extension Database {
 
 /// Where processes take turns to write: what others have committed.
 extension DatabaseCore {
-    /// Takes in what other processes have committed, and tells of it; whether there was anything new. Within a batch, which
+    /// Takes in what other processes have committed, and tells of it; whether there was anything new. Within a transaction, which
     /// began with the newest, it does nothing.
     func refresh() throws(DatabaseError) -> Bool {
         if isWriting { return false }

@@ -14,7 +14,7 @@ extension WriteTransaction {
         try writer.put(value, under: ExtrasKey.annotation(key))
     }
 
-    /// An entry as of now, with what the batch has set.
+    /// An entry as of now, with what the transaction has set.
     package func annotation(
         _ key: [UInt8], in collection: DocumentCollection
     ) throws(DatabaseError) -> [UInt8]? {
@@ -48,7 +48,7 @@ extension WriteTransaction {
         try standing(of: id, in: collection)?.leaves ?? []
     }
 
-    /// The sequence of the newest change, with those of the batch.
+    /// The sequence of the newest change, with those of the transaction.
     package func lastSequence(in collection: DocumentCollection) throws(DatabaseError) -> UInt64 {
         try writer(collection).record.lastSequence
     }
@@ -64,7 +64,7 @@ extension WriteTransaction {
     }
 }
 
-/// What a document is within a batch, its bodies aside.
+/// What a document is within a transaction, its bodies aside.
 package struct DocumentStanding {
     private let document: LoadedDocument
 
@@ -166,7 +166,7 @@ extension WriteTransaction {
         try writer.put(bytes, under: ExtrasKey.metadata(name))
     }
 
-    /// The collection's metadata of this name as of now, with what the batch has set; `nil` when there is none.
+    /// The collection's metadata of this name as of now, with what the transaction has set; `nil` when there is none.
     public func metadata(
         _ name: String, in collection: DocumentCollection
     ) throws(DatabaseError) -> [UInt8]? {
@@ -192,6 +192,8 @@ extension DocumentCollection {
 
     /// Sets the collection's metadata of this name, durably: see ``WriteTransaction/setMetadata(_:name:in:)``.
     public func setMetadata(_ bytes: [UInt8]?, name: String) throws(DatabaseError) {
-        try write { (batch) throws(DatabaseError) in try batch.setMetadata(bytes, name: name, in: self) }
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.setMetadata(bytes, name: name, in: self)
+        }
     }
 }

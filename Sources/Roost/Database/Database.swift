@@ -115,10 +115,10 @@ extension UUID {
 // MARK: - Access
 
 extension Database {
-    /// Runs `body` with a batch of changes and commits them: all or nothing, with one sync.
+    /// Runs `body` with a transaction of changes and commits them: all or nothing, with one sync.
     ///
     /// Returns when they are durable (see ``DatabaseOptions/durability``). An error thrown by `body` undoes
-    /// everything. Writers run one after the other: keep `body` short, and write through the batch only.
+    /// everything. Writers run one after the other: keep `body` short, and write through the transaction only.
     ///
     /// - Throws: what `body` throws; `readOnly`, `nestedWrite`, `closed`, `noSpace`, `inputOutput`, `writerFailed`.
     @discardableResult
@@ -161,9 +161,9 @@ extension Database {
         updating state: inout State, _ body: @escaping @Sendable (WriteTransaction, inout State) throws -> R
     ) async throws -> R {
         let before = state
-        let (after, result) = try await write { batch in
+        let (after, result) = try await write { transaction in
             var state = before
-            let result = try body(batch, &state)
+            let result = try body(transaction, &state)
             return (state, result)
         }
         state = after
@@ -227,7 +227,7 @@ extension Database {
         if core.process != nil, try core.refresh(), let collection = try existing(name) { return collection }
         guard createsIfMissing, !isReadOnly else { throw DatabaseError.missing(name) }
         try checkWritable()
-        _ = try core.write { (batch) throws(DatabaseError) in try batch.makeCollection(name) }
+        _ = try core.write { (transaction) throws(DatabaseError) in try transaction.makeCollection(name) }
         guard let collection = try existing(name) else { throw DatabaseError.missing(name) }
         return collection
     }
@@ -260,7 +260,7 @@ extension Database {
     /// - Throws: `notFound`.
     public func drop(_ collection: DocumentCollection) throws(DatabaseError) {
         try checkWritable()
-        _ = try core.write { (batch) throws(DatabaseError) in try batch.drop(collection) }
+        _ = try core.write { (transaction) throws(DatabaseError) in try transaction.drop(collection) }
     }
 }
 

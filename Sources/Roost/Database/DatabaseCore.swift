@@ -21,9 +21,9 @@ final class DatabaseCore: Sendable {
     let companions = Companions()
     /// Stands for this opening where processes take turns to write.
     let process: WritingProcess?
-    /// The thread that is running a batch; 0 when none is.
+    /// The thread that is running a transaction; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
-    /// How many batches wait for their turn to be filled.
+    /// How many transactions wait for their turn to be filled.
     private let waitingBatches = Atomic(0)
     private let access: Mutex<Access>
 
@@ -148,55 +148,55 @@ final class DatabaseCore: Sendable {
     /// A new document ID.
     func makeDocumentID() -> String { UUIDText.timeOrdered(environment) }
 
-    /// Whether this thread is within a batch.
+    /// Whether this thread is within a transaction.
     var isWriting: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
 
-    /// Begins a batch, once this caller gets the writer lock.
+    /// Begins a transaction, once this caller gets the writer lock.
     ///
     /// - Throws: `cancelled` when `flag` is set by then.
     private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteTransaction {
         guard !isWriting else {
             throw DatabaseError(
                 .nestedWrite,
-                "This thread is within a write already, which would wait for itself. Make the change through the batch."
+                "This thread is within a write already, which would wait for itself. Make the change through the transaction."
             )
         }
         waitingBatches.add(1, ordering: .relaxed)
         defer { waitingBatches.subtract(1, ordering: .relaxed) }
-        let batch = try WriteTransaction(self, flag)
+        let transaction = try WriteTransaction(self, flag)
         if flag?.isSet == true {
-            batch.rollback()
+            transaction.rollback()
             throw DatabaseError.cancelledBeforeStart
         }
         writingThread.store(currentThread(), ordering: .relaxed)
-        return batch
+        return transaction
     }
 
-    /// Whether others wait until the present batch is filled.
+    /// Whether others wait until the present transaction is filled.
     var hasWaitingBatches: Bool { waitingBatches.load(ordering: .relaxed) > 0 }
 
-    /// Notes that the batch is not being filled any more; it still holds the turn.
+    /// Notes that the transaction is not being filled any more; it still holds the turn.
     func endBatch() { writingThread.store(0, ordering: .relaxed) }
 
-    /// Runs `body` with a batch and commits it.
+    /// Runs `body` with a transaction and commits it.
     ///
     /// When `body` throws a conflict, what it conflicted with may not be on the medium yet, so that nobody could read it;
     /// the call then returns only when it is.
     func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws -> R) throws
         -> R
     {
-        let batch = try beginBatch(flag)
-        defer { batch.rollback() }
+        let transaction = try beginBatch(flag)
+        defer { transaction.rollback() }
         let result: R
         do {
-            result = try body(batch)
+            result = try body(transaction)
         } catch {
             if (error as? DatabaseError)?.code == .conflict || error is any OutdatedRead {
-                batch.rollbackAwaitingBase()
+                transaction.rollbackAwaitingBase()
             }
             throw error
         }
-        try batch.commit()
+        try transaction.commit()
         return result
     }
 
@@ -204,16 +204,16 @@ final class DatabaseCore: Sendable {
     func write<R>(
         cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R {
-        let batch = try beginBatch(flag)
-        defer { batch.rollback() }
+        let transaction = try beginBatch(flag)
+        defer { transaction.rollback() }
         let result: R
         do throws(DatabaseError) {
-            result = try body(batch)
+            result = try body(transaction)
         } catch {
-            if error.code == .conflict { batch.rollbackAwaitingBase() }
+            if error.code == .conflict { transaction.rollbackAwaitingBase() }
             throw error
         }
-        try batch.commit()
+        try transaction.commit()
         return result
     }
 }

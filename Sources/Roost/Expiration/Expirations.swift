@@ -191,11 +191,11 @@ extension DatabaseCore {
         let range = KeyRange(
             lower: Key(ExtrasKey.expirations(from: 0)), upper: Key(ExtrasKey.expirations(from: now + 1)))
         guard try reader.expirations(range, limit: 1).isEmpty == false else { return 0 }
-        return try write { (batch) throws(DatabaseError) in
-            let writer = try batch.writer(name, trees)
+        return try write { (transaction) throws(DatabaseError) in
+            let writer = try transaction.writer(name, trees)
             // What is due is read again within the transaction: an expiration may have been changed till then.
             let due = try writer.reader.expirations(range, limit: Self.purgeBatch)
-            for (id, _) in due { _ = try batch.purge(try DocumentID(id), nil, by: writer) }
+            for (id, _) in due { _ = try transaction.purge(try DocumentID(id), nil, by: writer) }
             return due.count
         }
     }

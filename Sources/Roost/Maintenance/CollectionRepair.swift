@@ -15,7 +15,7 @@ struct CollectionRepair {
     private(set) var documents: UInt64 = 0
 
     /// Documents that are put right in one commit.
-    private static let batch = 1000
+    private static let pageSize = 1000
 
     init(_ core: DatabaseCore, _ name: CollectionName, _ trees: CollectionTrees) {
         self.core = core
@@ -39,11 +39,13 @@ struct CollectionRepair {
         CollectionReader(source: core.store.snapshot(), trees: trees)
     }
 
-    /// Calls `body` with a batch's writer until it answers that there is nothing left.
+    /// Calls `body` with a transaction's writer until it answers that there is nothing left.
     private func inBatches(
         _ body: (CollectionWriter) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        while try core.write({ (batch) throws(DatabaseError) in try body(batch.writer(name, trees)) }) {}
+        while try core.write({ (transaction) throws(DatabaseError) in
+            try body(transaction.writer(name, trees))
+        }) {}
     }
 
     /// The highest sequence that was given, as far as anything tells.
@@ -74,7 +76,7 @@ struct CollectionRepair {
     private func takeFromChanges(_ findings: inout DocumentFindings) throws(DatabaseError) {
         let cursor = try reader.changes.cursor()
         try inBatches { (writer) throws(DatabaseError) in
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 guard let change = try? StoredChange(cursor.inline), let body = cursor.reference,
                     let sequence = cursor.key.number, (try? DocumentID(utf8: change.id.array)) != nil
@@ -112,7 +114,7 @@ struct CollectionRepair {
                     try writer.transaction.delete(.all, in: trees.changes)
                 }
             }
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else {
                     writer.record.liveCount = live
                     return false
@@ -186,7 +188,7 @@ struct CollectionRepair {
     private func removeStrayExtras() throws(DatabaseError) {
         let cursor = try reader.extras.cursor()
         try inBatches { (writer) throws(DatabaseError) in
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 let key = cursor.key
                 guard try key.bytes.withView({ (view) throws(DatabaseError) in try isStray(view, writer) })

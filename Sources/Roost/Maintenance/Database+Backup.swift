@@ -171,9 +171,9 @@ struct CopyMark {
 extension DatabaseCore {
     /// Gives all collections new epochs, in one commit.
     func renewEpochs() throws(DatabaseError) {
-        try write { (batch) throws(DatabaseError) in
+        try write { (transaction) throws(DatabaseError) in
             for (name, trees) in try collections(in: store.snapshot()) {
-                try batch.writer(name, trees).record.renewEpoch(environment)
+                try transaction.writer(name, trees).record.renewEpoch(environment)
             }
         }
     }

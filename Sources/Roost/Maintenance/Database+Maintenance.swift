@@ -53,10 +53,10 @@ extension Database {
             count += try translating { () throws(StoreError) in try snapshot[trees.extras].count(in: range) }
         }
         guard count > 0 else { return }
-        try core.write { (batch) throws(DatabaseError) in
+        try core.write { (transaction) throws(DatabaseError) in
             // Nobody else makes or drops collections meanwhile.
             for (name, trees) in try core.collections(in: core.store.snapshot()) {
-                try batch.writer(name, trees).removeEarlierBodies()
+                try transaction.writer(name, trees).removeEarlierBodies()
             }
         }
     }
@@ -96,8 +96,8 @@ extension Database {
             }
             guard !long.isEmpty else { continue }
             let shortened = long
-            try core.write { (batch) throws(DatabaseError) in
-                let writer = try batch.writer(collection)
+            try core.write { (transaction) throws(DatabaseError) in
+                let writer = try transaction.writer(collection)
                 for id in shortened {
                     try writer.shortenHistory(of: writer.keyView(DocumentID(revisioned: id)))
                 }

@@ -84,7 +84,7 @@ public struct TypedCollection<Value: Codable>: Sendable, Hashable {
     /// ``WriteTransaction/update(_:as:in:_:)``.
     @discardableResult
     public func update(_ id: String, _ change: (inout Value) throws -> Void) throws -> Versioned<Value>? {
-        try documents.database.write { batch in try batch.update(id, in: documents, change) }
+        try documents.database.write { transaction in try transaction.update(id, in: documents, change) }
     }
 }
 
@@ -116,7 +116,9 @@ extension TypedCollection where Value: Sendable {
         _ id: String, _ change: @escaping @Sendable (inout Value) throws -> Void
     ) async throws -> Versioned<Value>? {
         let documents = documents
-        return try await documents.database.write { batch in try batch.update(id, in: documents, change) }
+        return try await documents.database.write { transaction in
+            try transaction.update(id, in: documents, change)
+        }
     }
 }
 

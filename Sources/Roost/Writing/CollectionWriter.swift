@@ -94,8 +94,8 @@ final class CollectionWriter {
         guard !isTorn else {
             throw DatabaseError(
                 .inputOutput,
-                "A change of the batch failed, and what it had done till then cannot be kept. Nothing was saved; "
-                    + "let the error that came first end the batch.")
+                "A change of the transaction failed, and what it had done till then cannot be kept. Nothing was saved; "
+                    + "let the error that came first end the transaction.")
         }
         try flush()
         guard record != storedRecord else { return }

@@ -359,7 +359,7 @@ struct StoreCreator {
         record.directory = try output.append(.directory, directory.view)
         record.checkpoint = output.recordOffset(of: .checkpoint)
         record.replayAfter = record.checkpoint
-        return output.seal(&record).buffer
+        return output.end(with: &record).buffer
     }
 
     private func random(_ count: Int) -> [UInt8] {

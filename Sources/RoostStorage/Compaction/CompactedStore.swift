@@ -37,7 +37,7 @@ final class CompactedStore {
         transaction.repeated = record()
         guard let ticket = try transaction.stage(policy) else { return }
         do throws(StoreError) {
-            try transaction.queue.finish(ticket)
+            try transaction.queue.makeDurable(ticket)
         } catch {
             // That nothing more is written concerns this file, which goes, and not the store.
             guard let cause = error.cause as? FileError else { throw error }

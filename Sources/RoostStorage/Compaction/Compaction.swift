@@ -197,7 +197,7 @@ final class Compaction {
         record.checkpoint = offset
         record.replayAfter = offset
         record.liveBytes = directory.trees.reduce(0) { $0 &+ $1.root.summary.bytes }
-        let bytes = output.seal(&record)
+        let bytes = output.end(with: &record)
         try output.parts?.finish()
         try fileCall { () throws(FileError) in
             unsafe try output.file.file.writeFully(bytes.buffer.view.buffer, at: bytes.start)

@@ -120,7 +120,7 @@ final class CommitBuffer {
     }
 
     /// Fills the last block up, puts `record` at its end and returns what must be written beside ``parts``.
-    func seal(_ record: inout CommitRecord) -> UnwrittenBytes {
+    func end(with record: inout CommitRecord) -> UnwrittenBytes {
         let buffer = unwritten.buffer
         buffer.append(zeros: Int(recordOffset(of: record.kind) - end))
         record.start = start

@@ -42,7 +42,7 @@ final class StagedCommit: Sendable {
     }
 
     /// Says that the commit's changes were made, or why they could not be.
-    func complete(with outcome: Result<StoreState, StoreError>) {
+    func noteApplied(with outcome: Result<StoreState, StoreError>) {
         made.withLock { $0 = outcome }
         isMade.signal()
     }
@@ -67,7 +67,7 @@ final class StagedCommit: Sendable {
         return outcome.withLock { $0 } ?? .done
     }
 
-    func resolve(_ outcome: Outcome) {
+    func acknowledge(_ outcome: Outcome) {
         self.outcome.withLock { $0 = outcome }
         arrived.signal()
     }

@@ -101,7 +101,7 @@ public final class StoreTransaction {
         discard()
         defer { releaseFile() }
         // What fails before this fails for those who wait for it.
-        if let ticket { try? queue.finish(ticket) }
+        if let ticket { try? queue.makeDurable(ticket) }
     }
 
     func checkOpen() throws(StoreError) {
@@ -228,7 +228,7 @@ public final class StoreTransaction {
             let changes =
                 hasEnded
                 ? nil : CommitQueue.Changes(areMany: areMany) { self.makeDeferred(of: ticket.commit) }
-            try queue.finish(ticket, making: changes)
+            try queue.makeDurable(ticket, making: changes)
         } catch {
             // Only now that the commit is out of the file may another one be made in its place.
             if !hasEnded { end() }
@@ -257,14 +257,14 @@ public final class StoreTransaction {
         return { [queue] () throws(StoreError) in
             defer { self.releaseFile() }
             self.unstage()
-            try queue.finish(ticket)
+            try queue.makeDurable(ticket)
         }
     }
 
     /// As ``commit()``, with a checkpoint, also where nothing was changed.
     func commitCheckpoint() throws(StoreError) {
         defer { releaseFile() }
-        if let ticket = try stage(.always) { try queue.finish(ticket) }
+        if let ticket = try stage(.always) { try queue.makeDurable(ticket) }
     }
 
     /// When a commit writes a checkpoint.
@@ -294,7 +294,7 @@ public final class StoreTransaction {
                 trees.editors.values.reduce(output.loggedBytes) { $0 + UInt64($1.log.buffer.count) }
             let checkpoint = try store.checkpointer.advance(trees, logged: logged, base, policy)
             try writeOperations()
-            let commit = try seal(checkpoint)
+            let commit = try stagedCommit(checkpoint)
             let ticket = try queue.enqueue(commit, on: base)
             if trees.deferredCount == 0 { end() }
             return ticket
@@ -314,10 +314,10 @@ public final class StoreTransaction {
     private func makeDeferred(of commit: StagedCommit) {
         do throws(StoreError) {
             try trees.seal(dividing: trees.deferredCount >= store.options.manyChanges)
-            queue.complete(commit, with: .success(state(after: commit.record)), on: base)
+            queue.noteApplied(commit, with: .success(state(after: commit.record)), on: base)
             end()
         } catch {
-            queue.complete(commit, with: .failure(error), on: base)
+            queue.noteApplied(commit, with: .failure(error), on: base)
         }
     }
 
@@ -326,7 +326,7 @@ public final class StoreTransaction {
             file: file, record: record, trees: trees.versions, logBytes: logBytes)
     }
 
-    private func seal(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {
+    private func stagedCommit(_ checkpoint: Checkpointer.Outcome) throws(StoreError) -> StagedCommit {
         let last = base.state.record
         guard last.number < CommitRecord.largestNumber else {
             throw StoreError(
@@ -351,7 +351,7 @@ public final class StoreTransaction {
             logBytes = replayAfter == nil ? 0 : logBytes - logBefore
         }
         record.liveBytes = trees.liveBytes
-        let bytes = output.seal(&record)
+        let bytes = output.end(with: &record)
         return trees.deferredCount == 0
             ? StagedCommit(bytes: bytes, parts: output.parts, state: state(after: record))
             : StagedCommit(bytes: bytes, parts: output.parts, file: file, record: record)
