@@ -88,7 +88,9 @@ extension FuzzTarget {
                 try transaction.delete(Key(UInt64(3)), in: tree)
             }
         }
-        if let ticket = try store.beginWriting().stage(.always) { try store.commitQueue().finish(ticket) }
+        if let ticket = try store.beginWriting().stage(.always) {
+            try store.commitQueue().makeDurable(ticket)
+        }
         try store.close()
         let again = try open(disk)
         let snapshot = again.snapshot()

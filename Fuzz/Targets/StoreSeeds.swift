@@ -92,7 +92,7 @@ enum StoreSeeds {
             if number > 0 { try transaction.drop(try transaction.tree("short")) }
             _ = try transaction.tree("short")
             let policy: StoreTransaction.CheckpointPolicy = number == checkpointAt ? .always : .ifNeeded
-            if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
+            if let ticket = try transaction.stage(policy) { try transaction.queue.makeDurable(ticket) }
         }
     }
 
@@ -109,7 +109,7 @@ enum StoreSeeds {
                     try transaction.delete(Key(key + change), in: tree)
                 }
             }
-            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         }
     }
 
@@ -128,6 +128,6 @@ enum StoreSeeds {
                 try transaction.put($0, inline: $0, value: value, owns: false, in: numbers)
             }
         }
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
     }
 }

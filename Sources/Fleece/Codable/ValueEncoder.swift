@@ -183,3 +183,169 @@ extension ValueEncoder: Encoder {
         SingleValueEncoder(encoder: self)
     }
 }
+
+// MARK: - KeyedValueEncoder
+
+/// The keyed container of a dictionary that grows.
+struct KeyedValueEncoder<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let encoder: ValueEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    /// Adds a member with the value that `item` has the encoder write.
+    @inline(__always)
+    private func append(_ key: Key, _ item: (ValueEncoder) throws -> Item) rethrows {
+        let encoder = encoder.encoder(of: key)
+        encoder.append(key: key, try item(encoder))
+    }
+
+    func encodeNil(forKey key: Key) { append(key) { _ in .null } }
+    func encode(_ value: Bool, forKey key: Key) { append(key) { _ in FleeceOutput.bool(value) } }
+    func encode(_ value: String, forKey key: Key) { append(key) { $0.item(for: value) } }
+
+    func encode(_ value: Double, forKey key: Key) throws {
+        try append(key) { try $0.item(for: value, at: .key(key, of: $0.path)) }
+    }
+
+    func encode(_ value: Float, forKey key: Key) throws {
+        try encode(Double(value), forKey: key)
+    }
+
+    func encode(_ value: Int, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: Int8, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: Int16, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: Int32, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: Int64, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: UInt, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: UInt8, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: UInt16, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: UInt32, forKey key: Key) { append(key) { $0.item(for: value) } }
+    func encode(_ value: UInt64, forKey key: Key) { append(key) { $0.item(for: value) } }
+
+    func encode<T: Encodable>(_ value: T, forKey key: Key) throws {
+        try append(key) { try $0.item(encoding: value, at: .key(key, of: $0.path)) }
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<NestedKey> {
+        encoder.encoder(of: key).appendGap(key: key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        encoder.encoder(of: key).appendGap(key: key).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        encoder.encoder(of: PlainKey.super).appendGap(key: PlainKey.super)
+    }
+
+    func superEncoder(forKey key: Key) -> any Encoder {
+        encoder.encoder(of: key).appendGap(key: key)
+    }
+}
+
+// MARK: - UnkeyedValueEncoder
+
+/// The unkeyed container of an array that grows.
+struct UnkeyedValueEncoder: UnkeyedEncodingContainer {
+    let encoder: ValueEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+    var count: Int { encoder.count }
+
+    private var nextPath: CodingPath { .index(count, of: encoder.path) }
+
+    func encodeNil() {
+        encoder.append(.null)
+    }
+
+    func encode(_ value: Bool) {
+        encoder.append(FleeceOutput.bool(value))
+    }
+
+    func encode(_ value: String) {
+        encoder.append(encoder.item(for: value))
+    }
+
+    func encode(_ value: Double) throws {
+        encoder.append(try encoder.item(for: value, at: nextPath))
+    }
+
+    func encode(_ value: Float) throws {
+        try encode(Double(value))
+    }
+
+    func encode(_ value: Int) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: Int8) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: Int16) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: Int32) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: Int64) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: UInt) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: UInt8) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: UInt16) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: UInt32) { encoder.append(encoder.item(for: value)) }
+    func encode(_ value: UInt64) { encoder.append(encoder.item(for: value)) }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        encoder.append(try encoder.item(encoding: value, at: nextPath))
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(keyedBy type: NestedKey.Type) -> KeyedEncodingContainer<
+        NestedKey
+    > {
+        encoder.appendGap(at: nextPath).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        encoder.appendGap(at: nextPath).unkeyedContainer()
+    }
+
+    func superEncoder() -> any Encoder {
+        encoder.appendGap(at: nextPath)
+    }
+}
+
+// MARK: - SingleValueEncoder
+
+/// The container of a value that is a scalar, or that another value stands for.
+struct SingleValueEncoder: SingleValueEncodingContainer {
+    let encoder: ValueEncoder
+
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    func encodeNil() {
+        encoder.become(scalar: .null)
+    }
+
+    func encode(_ value: Bool) {
+        encoder.become(scalar: FleeceOutput.bool(value))
+    }
+
+    func encode(_ value: String) {
+        encoder.become(scalar: encoder.item(for: value))
+    }
+
+    func encode(_ value: Double) throws {
+        encoder.become(scalar: try encoder.item(for: value, at: encoder.path))
+    }
+
+    func encode(_ value: Float) throws {
+        try encode(Double(value))
+    }
+
+    func encode(_ value: Int) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: Int8) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: Int16) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: Int32) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: Int64) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: UInt) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: UInt8) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: UInt16) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: UInt32) { encoder.become(scalar: encoder.item(for: value)) }
+    func encode(_ value: UInt64) { encoder.become(scalar: encoder.item(for: value)) }
+
+    func encode<T: Encodable>(_ value: T) throws {
+        encoder.become(scalar: try encoder.item(encoding: value, at: encoder.path))
+    }
+}

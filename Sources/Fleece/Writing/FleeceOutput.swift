@@ -158,3 +158,124 @@ struct FleeceOutput: ~Copyable {
         if let failure { throw failure }
     }
 }
+
+// MARK: - Collections
+
+extension FleeceOutput {
+    /// Writes an array of `items`; an empty one is answered inline.
+    mutating func array(_ items: UnsafeMutableBufferPointer<Item>) -> Item {
+        unsafe collection(UnsafeBufferPointer(items), count: items.count, tag: .array)
+    }
+
+    /// Writes a dictionary whose `items` are keys and values in turn.
+    ///
+    /// The keys are sorted in place as readers expect them. Of several values for one key the last remains.
+    mutating func dictionary(_ items: UnsafeMutableBufferPointer<Item>) -> Item {
+        let count = unsafe sorting.sort(items, written: UnsafeRawBufferPointer(bytes.elements))
+        let remaining = unsafe UnsafeBufferPointer(rebasing: items[..<(count * 2)])
+        return unsafe collection(remaining, count: count, tag: .dictionary)
+    }
+
+    private mutating func collection(_ items: UnsafeBufferPointer<Item>, count: Int, tag: Header.Tag) -> Item
+    {
+        let top = tag.rawValue << 12
+        guard count > 0 else { return Item(Header(bits: top)) }
+        bytes.padToEven()
+        let position = bytes.count
+        bytes.append(header: Header(bits: top | UInt16(min(count, Header.longCount))))
+        if count >= Header.longCount {
+            bytes.append(varint: count - Header.longCount)
+            bytes.padToEven()
+        }
+        if unsafe needsWideItems(items) {
+            bytes[position] |= UInt8(Header.wideFlag >> 8)
+            unsafe appendWide(items)
+        } else {
+            unsafe appendNarrow(items)
+        }
+        return Item(position: position)
+    }
+
+    /// Whether a pointer among `items` reaches further than two bytes can say.
+    private func needsWideItems(_ items: UnsafeBufferPointer<Item>) -> Bool {
+        var place = bytes.count
+        for index in items.indices {
+            let item = unsafe items[index]
+            if item.isPointer, place &- item.position > Header.narrowReach { return true }
+            place &+= 2
+        }
+        return false
+    }
+
+    private mutating func appendNarrow(_ items: UnsafeBufferPointer<Item>) {
+        let start = bytes.count
+        unsafe bytes.append(items.count * 2) { target in
+            let target = UnsafeMutableRawPointer(target)
+            for index in items.indices {
+                let offset = index &* 2
+                let bits = unsafe items[index].narrow(at: start &+ offset).bits.bigEndian
+                unsafe target.storeBytes(of: bits, toByteOffset: offset, as: UInt16.self)
+            }
+        }
+    }
+
+    private mutating func appendWide(_ items: UnsafeBufferPointer<Item>) {
+        let start = bytes.count
+        unsafe bytes.append(items.count * 4) { target in
+            let target = UnsafeMutableRawPointer(target)
+            for index in items.indices {
+                let offset = index &* 4
+                let bits = unsafe items[index].wide(at: start &+ offset).bigEndian
+                unsafe target.storeBytes(of: bits, toByteOffset: offset, as: UInt32.self)
+            }
+        }
+    }
+}
+
+// MARK: - Item
+
+/// A value as it will stand in its collection: two bytes inline, or where in the output it begins.
+///
+/// How far back a pointer has to reach is only known when its collection is written, so until then it is kept
+/// as a position.
+struct Item: BitwiseCopyable {
+    private var bits: UInt32
+
+    static let null = Item(.null)
+    static let undefined = Item(.undefined)
+
+    /// A value that fits two bytes.
+    @inline(__always)
+    init(_ header: Header) {
+        bits = UInt32(header.bits) << 16
+    }
+
+    /// A value that was written at `position`, which is even.
+    @inline(__always)
+    init(position: Int) {
+        bits = 0x8000_0000 | UInt32(truncatingIfNeeded: position >> 1) & 0x7FFF_FFFF
+    }
+
+    @inline(__always)
+    var isPointer: Bool { bits & 0x8000_0000 != 0 }
+
+    /// Where the value begins, if it is a pointer.
+    @inline(__always)
+    var position: Int { Int(bits & 0x7FFF_FFFF) << 1 }
+
+    /// The value itself, if it is not a pointer.
+    @inline(__always)
+    var header: Header { Header(bits: UInt16(truncatingIfNeeded: bits >> 16)) }
+
+    /// The item as two bytes that are stored at `place`.
+    @inline(__always)
+    func narrow(at place: Int) -> Header {
+        isPointer ? Header(bits: UInt16(truncatingIfNeeded: 0x8000 | (place &- position) >> 1)) : header
+    }
+
+    /// The item as four bytes that are stored at `place`.
+    @inline(__always)
+    func wide(at place: Int) -> UInt32 {
+        isPointer ? 0x8000_0000 | UInt32(truncatingIfNeeded: (place &- position) >> 1) : bits
+    }
+}

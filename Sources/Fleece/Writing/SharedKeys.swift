@@ -184,3 +184,202 @@ extension SharedKeys {
         }
     }
 }
+
+// MARK: - StringTable
+
+/// Where short strings were written, so that they need not be written again.
+///
+/// Open addressing with a bound on probing: a string that finds no place takes over another's, and is merely
+/// written once more later. Entries out of a narrow pointer's reach are of no use and count as free, which
+/// bounds the table whatever the size of the body.
+struct StringTable: ~Copyable {
+    /// Positions in the upper half (in units of two bytes, from 1), hashes in the lower; 0 is an empty slot.
+    private var slots = GrowableBuffer<UInt64>()
+    private var used = 0
+
+    private static let initialSlots = 16
+    private static let keptSlots = 512
+    private static let maximumSlots = 16_384
+    private static let probes = 16
+
+    init() {}
+
+    private mutating func fill(_ count: Int) {
+        used = 0
+        slots.removeAll()
+        unsafe slots.append(count) { unsafe $0.initialize(repeating: 0, count: count) }
+    }
+
+    /// Forgets all strings, and leaves room for as many: bodies that follow each other are often alike.
+    mutating func removeAll() {
+        guard slots.count <= Self.keptSlots else {
+            self = StringTable()
+            return
+        }
+        var count = Self.initialSlots
+        while count <= used * 2 { count *= 2 }
+        if slots.count > 0 { fill(min(count, slots.count)) }
+    }
+
+    /// The position of a string with this hash that `isSame` confirms and that lies at `oldest` or later;
+    /// otherwise notes that it is about to be written at `next`.
+    @inline(__always)
+    mutating func position(hash: UInt64, oldest: Int, next: Int, isSame: (Int) -> Bool) -> Int? {
+        if used * 2 >= slots.count, slots.count < Self.maximumSlots { grow() }
+        let hash = hash & 0xFFFF_FFFF
+        let mask = slots.count &- 1
+        let home = Int(truncatingIfNeeded: hash) & mask
+        var target = home
+        for probe in 0..<Self.probes {
+            let slot = (home &+ probe) & mask
+            let entry = slots[slot]
+            let position = Int(truncatingIfNeeded: entry >> 32 &- 1) << 1
+            if entry == 0 || position < oldest {
+                target = slot
+                if entry == 0 {
+                    used &+= 1
+                    break
+                }
+            } else if entry & 0xFFFF_FFFF == hash, isSame(position) {
+                return position
+            }
+        }
+        slots[target] = UInt64(truncatingIfNeeded: next >> 1 &+ 1) << 32 | hash
+        return nil
+    }
+
+    @inline(never)
+    private mutating func grow() {
+        let count = max(slots.count * 2, Self.initialSlots)
+        var larger = GrowableBuffer<UInt64>(capacity: count)
+        unsafe larger.append(count) { unsafe $0.initialize(repeating: 0, count: count) }
+        for index in 0..<slots.count where slots[index] != 0 {
+            var slot = Int(truncatingIfNeeded: slots[index] & 0xFFFF_FFFF) & (count - 1)
+            while larger[slot] != 0 { slot = (slot + 1) & (count - 1) }
+            larger[slot] = slots[index]
+        }
+        slots = larger
+    }
+}
+
+// MARK: - DictionarySorting
+
+/// Brings the items of a dictionary into the order of their keys: integers first, then strings by their bytes.
+struct DictionarySorting: ~Copyable {
+    /// What a key sorts by before its bytes are looked at, and which pair of items it belongs to.
+    struct Entry: BitwiseCopyable {
+        var rank: UInt64
+        var pair: Int
+    }
+
+    private var entries = GrowableBuffer<Entry>()
+    private var sorted = GrowableBuffer<Item>()
+
+    /// The number of pairs from which on the standard library's sort is faster than insertion.
+    private static let insertionLimit = 24
+
+    /// Sorts `items`, keys and values in turn, and drops all but the last of the pairs with equal keys.
+    ///
+    /// - Parameter written: The output so far, where the keys' strings are.
+    /// - Returns: The number of pairs that remain, at the front of `items`.
+    mutating func sort(_ items: UnsafeMutableBufferPointer<Item>, written: UnsafeRawBufferPointer) -> Int {
+        let pairs = items.count / 2
+        guard pairs > 1 else { return pairs }
+        entries.removeAll()
+        var isSorted = true
+        for pair in 0..<pairs {
+            let entry = unsafe Entry(rank: Self.rank(of: items[pair &* 2], written), pair: pair)
+            if isSorted, pair > 0 {
+                isSorted = unsafe Self.order(entries[pair &- 1], entry, items, written) < 0
+            }
+            entries.append(entry)
+        }
+        if isSorted { return pairs }
+        unsafe sortEntries(items, written)
+        return unsafe rearrange(items, written)
+    }
+
+    private mutating func sortEntries(
+        _ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer
+    ) {
+        func precedes(_ left: Entry, _ right: Entry) -> Bool {
+            let order = unsafe Self.order(left, right, items, written)
+            return order < 0 || order == 0 && left.pair < right.pair
+        }
+        guard entries.count <= Self.insertionLimit else {
+            var elements = unsafe entries.elements
+            return unsafe elements.sort(by: precedes)
+        }
+        for index in 1..<entries.count {
+            let entry = entries[index]
+            var place = index
+            while place > 0, precedes(entry, entries[place &- 1]) {
+                entries[place] = entries[place &- 1]
+                place &-= 1
+            }
+            entries[place] = entry
+        }
+    }
+
+    private mutating func rearrange(
+        _ items: UnsafeMutableBufferPointer<Item>, _ written: UnsafeRawBufferPointer
+    ) -> Int {
+        sorted.removeAll()
+        for index in 0..<entries.count {
+            let entry = entries[index]
+            let isRepeated =
+                unsafe index &+ 1 < entries.count
+                && Self.order(entry, entries[index &+ 1], items, written) == 0
+            if isRepeated { continue }
+            unsafe sorted.append(items[entry.pair &* 2])
+            unsafe sorted.append(items[entry.pair &* 2 &+ 1])
+        }
+        unsafe items.baseAddress?.update(from: sorted.elements.baseAddress!, count: sorted.count)
+        return sorted.count / 2
+    }
+
+    /// Integers below strings; strings by their first bytes.
+    @inline(__always)
+    private static func rank(of key: Item, _ written: UnsafeRawBufferPointer) -> UInt64 {
+        if key.isPointer {
+            return unsafe 1 << 63 | ByteOrder.prefix(FleeceOutput.text(at: key.position, in: written)) >> 1
+        }
+        if key.header.tag == .string {
+            return 1 << 63 | UInt64(key.header.bits & 0xFF) << 55
+        }
+        return UInt64(key.header.bits)
+    }
+
+    @inline(__always)
+    private static func order(
+        _ left: Entry, _ right: Entry, _ items: UnsafeMutableBufferPointer<Item>,
+        _ written: UnsafeRawBufferPointer
+    ) -> Int {
+        if left.rank != right.rank { return left.rank < right.rank ? -1 : 1 }
+        return unsafe orderOfEqualRanks(items[left.pair &* 2], items[right.pair &* 2], written)
+    }
+
+    private static func orderOfEqualRanks(_ left: Item, _ right: Item, _ written: UnsafeRawBufferPointer)
+        -> Int
+    {
+        guard left.isPointer || right.isPointer else {
+            // Equal integers; or strings of no or one byte, of which the empty one comes before U+0000.
+            return Int(left.header.bits) - Int(right.header.bits)
+        }
+        if left.isPointer && right.isPointer && left.position == right.position { return 0 }
+        return unsafe withText(of: left, written) { left in
+            unsafe withText(of: right, written) { right in unsafe ByteOrder.compare(left, right) }
+        }
+    }
+
+    private static func withText<R>(
+        of key: Item, _ written: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> R
+    ) -> R {
+        if key.isPointer { return unsafe body(FleeceOutput.text(at: key.position, in: written)) }
+        let byte = UInt8(truncatingIfNeeded: key.header.bits)
+        let length = Int(key.header.bits >> 8 & 0x0F)
+        return unsafe withUnsafeBytes(of: byte) {
+            unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<length]))
+        }
+    }
+}

@@ -1,3 +1,7 @@
+import Fleece
+import RoostBlobs
+import RoostBytes
+
 /// A blob under a name of its own at one revision of a document, beside its properties.
 ///
 /// ```swift
@@ -129,5 +133,105 @@ extension DocumentValue {
         case .unsigned(let number): number
         default: nil
         }
+    }
+}
+
+// MARK: - AttachmentList
+
+/// The attachments of a revision as they are stored: a Fleece dictionary of their names.
+struct AttachmentList: Sendable {
+    let fleece: FleeceDocument
+
+    /// - Returns: `nil` without attachments, which takes no place in the file.
+    init?(_ attachments: NamedValues<Attachment>) throws(DatabaseError) {
+        guard !attachments.isEmpty else { return nil }
+        var writer = FleeceWriter()
+        DocumentValue.write(attachments.mapValues { .dictionary($0.storedFields) }, to: &writer)
+        let bytes = try translating { () throws(FleeceError) in try writer.finish() }
+        fleece = FleeceDocument(trusting: bytes)
+    }
+
+    init(stored bytes: ByteView) {
+        fleece = FleeceDocument(trusting: bytes.array)
+    }
+
+    /// The attachments by name. Those whose entry is damaged are left out.
+    var attachments: NamedValues<Attachment> {
+        var found = NamedValues<Attachment>()
+        for (name, value) in fleece.root.dictionary ?? .empty {
+            found[name] = Attachment(DocumentValue(value))
+        }
+        ReadCounts.note(.attachments, found.count)
+        return found
+    }
+}
+
+extension Document {
+    /// The attachments by name: what they are, not their content, which ``Database/blobReader(_:)-(Attachment)`` reads.
+    public var attachments: NamedValues<Attachment> { body.attachments }
+
+    /// Whether the revision has attachments. O(1).
+    public var hasAttachments: Bool { body.attachmentList != nil }
+
+    /// What stands under `_attachments` in JSON: stubs.
+    package func attachmentStubs(_ metadata: DocumentMetadata) -> NamedValues<DocumentValue> {
+        attachments.mapValues { attachment in
+            var fields = attachment.fields
+            fields[Attachment.Field.stub] = true
+            if metadata.contains(.md5Digests), let md5 = attachment.md5 {
+                fields[Attachment.Field.digest] = .string(md5)
+            }
+            return .dictionary(fields)
+        }
+    }
+}
+
+// MARK: - Attachments
+
+extension Database {
+    /// Opens the content of an attachment; `nil` when it is not in the store.
+    ///
+    /// - Parameter attachment: One of ``Document/attachments``.
+    /// - Throws: `damaged`, `unsupportedFormat`, `closed`, `inputOutput`.
+    public func blobReader(_ attachment: Attachment) throws(DatabaseError) -> BlobReader? {
+        try blobReader(attachment.digest)
+    }
+
+    /// A document as JSON text with the content of its attachments in base64, for a program that has no access to the
+    /// store. Takes memory of several times the content.
+    ///
+    /// - Parameters:
+    ///   - document: A document of this database.
+    ///   - format: How the text is laid out.
+    ///   - metadata: What it says besides properties and attachments.
+    /// - Throws: `notFound` when the content is not in the store, `damaged`, `closed`, `inputOutput`.
+    public func json(
+        inliningAttachmentsOf document: Document, _ format: JSONFormat = .compact,
+        with metadata: DocumentMetadata = .all
+    ) throws(DatabaseError) -> String {
+        let text = document.jsonBytes(
+            format, with: metadata.subtracting(.attachments), attachments: try inlined(document))
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The attachments of a document with their content.
+    ///
+    /// - Throws: `notFound` when the content is not in the store, `damaged`, `closed`, `inputOutput`.
+    func inlined(_ document: Document) throws(DatabaseError) -> NamedValues<DocumentValue> {
+        var members = NamedValues<DocumentValue>()
+        for (name, attachment) in document.attachments {
+            guard let reader = try blobReader(attachment) else {
+                throw DatabaseError(
+                    .notFound,
+                    "The content of the attachment \(DatabaseError.quoted(name)), \(attachment.digest), is not in the "
+                        + "store. Restore it from a backup or a peer.")
+            }
+            var fields = attachment.fields
+            fields[Attachment.Field.encoding] = nil
+            fields[Attachment.Field.encodedLength] = nil
+            fields[Attachment.Field.data] = .string(Base64.encode(try reader.readAll()))
+            members[name] = .dictionary(fields)
+        }
+        return members
     }
 }

@@ -37,7 +37,7 @@ extension CollectionSnapshot {
 }
 
 extension WriteTransaction {
-    /// A document as JSON text in UTF-8 with `metadata` before its properties, as this batch left it; see
+    /// A document as JSON text in UTF-8 with `metadata` before its properties, as this transaction left it; see
     /// ``CollectionSnapshot/json(_:_:with:)``.
     package func jsonBytes(
         _ document: Document, with metadata: DocumentMetadata, in collection: DocumentCollection

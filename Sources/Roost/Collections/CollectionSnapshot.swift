@@ -114,3 +114,169 @@ public struct CollectionSnapshot: Sendable {
         }
     }
 }
+
+// MARK: - Batch
+
+// Many documents at once cost less than one after another: their IDs are looked up in their order, and each node of the
+// collection's tree is visited once.
+
+extension CollectionSnapshot {
+    /// The documents of `ids`, in the order of `ids`, each in the revision that wins; `nil` where there is none or, unless
+    /// asked for, where it is deleted.
+    ///
+    /// All of them are in memory at once. O(m log m + n) for m IDs and n nodes of the tree on the ways to them.
+    ///
+    /// - Throws: `damaged`, `inputOutput`.
+    public func documents(
+        ids: [String], includingDeleted: Bool = false
+    ) throws(DatabaseError) -> [Document?] {
+        let found = try reader.entries(of: ids) { (entry, place) throws(DatabaseError) in
+            (revision: entry.winner, sequence: entry.sequence, flags: entry.flags, place: place)
+        }
+        var documents: [Document?] = []
+        documents.reserveCapacity(ids.count)
+        for (id, entry) in zip(ids, found) {
+            guard let entry, includingDeleted || !entry.flags.contains(.deleted) else {
+                documents.append(nil)
+                continue
+            }
+            documents.append(
+                Document(
+                    id: id, revision: entry.revision, sequence: entry.sequence, flags: entry.flags,
+                    body: try reader.body(at: entry.place)))
+        }
+        return documents
+    }
+
+    /// For each document which of the `offered` revisions are missing here, in the order of `offered`; see
+    /// ``missingRevisions(of:from:)``.
+    ///
+    /// O(m log m + n) for m documents and n nodes of the tree on the ways to them.
+    ///
+    /// - Throws: `damaged`, `inputOutput`.
+    public func missingRevisions(
+        from offered: [(id: String, revisions: [RevisionID])]
+    ) throws(DatabaseError) -> [MissingRevisions] {
+        let found = try reader.entries(of: offered.map(\.id)) { (entry, place) throws(DatabaseError) in
+            try LoadedDocument(reading: entry, body: place)
+        }
+        var answers: [MissingRevisions] = []
+        for (document, loaded) in zip(offered, found) {
+            var tree = loaded?.tree ?? RevisionTree()
+            if let loaded, loaded.flags.contains(.elsewhere) {
+                tree = try document.id.withUTF8View { (id) throws(DatabaseError) in
+                    try reader.longTree(of: id)
+                }
+            }
+            answers.append(MissingRevisions(tree.difference(from: document.revisions)))
+        }
+        return answers
+    }
+}
+
+extension MissingRevisions {
+    init(_ difference: RevisionDifference) {
+        self.init(missing: difference.missing, possibleAncestors: difference.possibleAncestors)
+    }
+}
+
+extension CollectionReader {
+    /// Calls `body` with the entry of each of the documents that are there and the place of the winner's body; returns the
+    /// answers in the order of `ids`.
+    func entries<R>(
+        of ids: [String], _ body: (StoredDocument, ValueReference) throws(DatabaseError) -> R
+    ) throws(DatabaseError) -> [R?] {
+        var answers = [R?](repeating: nil, count: ids.count)
+        var failure: DatabaseError?
+        try translating { () throws(StoreError) in
+            try source[trees.documents].forEachEntry(of: ids.map { Key($0) }) { (index, inline, value) in
+                do throws(DatabaseError) {
+                    guard let value else { throw DatabaseError.damaged("The entry of a document") }
+                    answers[index] = try body(try StoredDocument(inline), value)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+        }
+        if let failure { throw failure }
+        return answers
+    }
+}
+
+// MARK: - Purges
+
+extension CollectionSnapshot {
+    /// What was purged after the purge sequence `sequence`, oldest first: for whoever keeps something that was derived from
+    /// the documents.
+    ///
+    /// The last 1000 purges of a collection are remembered.
+    ///
+    /// - Returns: `nil` when some of what was asked for is forgotten; then everything must be derived anew.
+    /// - Throws: `damaged`, `inputOutput`.
+    public func purges(since sequence: UInt64) throws(DatabaseError) -> [Purge]? {
+        guard sequence < purgeSequence else { return [] }
+        guard purgeSequence - sequence <= StoredPurge.limit else { return nil }
+        return try reader.purges(since: sequence)
+    }
+
+    /// About how many bytes of the file the collection takes: its documents with their bodies, revisions and local
+    /// documents. Blobs do not count. O(1).
+    public var storedBytes: UInt64 {
+        get throws(DatabaseError) {
+            // Bodies belong to the documents' entries; those of the changes refer to them.
+            try reader.documents.storedBytes &+ reader.changes.storedBytes &+ reader.extras.storedBytes
+        }
+    }
+}
+
+extension CollectionReader {
+    /// The purges after the purge sequence `sequence` that are remembered, oldest first.
+    func purges(since sequence: UInt64) throws(DatabaseError) -> [Purge] {
+        let cursor = try extras.cursor(ExtrasKey.purges(since: sequence))
+        var purges: [Purge] = []
+        while try translating({ () throws(StoreError) in try cursor.next() }) {
+            let sequence = Sequences.number(cursor.keyView.dropFirst(1))
+            let stored = try translating { () throws(StoreError) in try cursor.value() }
+            purges.append(
+                try stored.withView { (bytes) throws(DatabaseError) in
+                    try Purge(sequence: sequence, stored: bytes)
+                })
+        }
+        return purges
+    }
+}
+
+// MARK: - Sequence
+
+/// ```swift
+/// for try await document in try notes.snapshot() { … }      // one document in memory at a time
+/// for document in try notes.documents(limit: 10) { … }      // without tasks, all in memory
+/// ```
+///
+/// Documents that are not deleted come in the order of their IDs. Reading may fail, which a loop without `try` could not tell
+/// from the end.
+extension CollectionSnapshot: AsyncSequence {
+    /// A document.
+    public typealias Element = Document
+    /// What reading throws.
+    public typealias Failure = DatabaseError
+
+    /// An iterator before the first document.
+    public func makeAsyncIterator() -> Iterator { Iterator(snapshot: self) }
+
+    /// Walks over the documents. Belongs to one task; never suspends it.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let snapshot: CollectionSnapshot
+        private var cursor: DocumentCursor?
+
+        fileprivate init(snapshot: CollectionSnapshot) { self.snapshot = snapshot }
+
+        /// The next document; `nil` after the last.
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(DatabaseError) -> Document? {
+            if cursor == nil { cursor = try snapshot.cursor() }
+            return try cursor?.next()
+        }
+    }
+}

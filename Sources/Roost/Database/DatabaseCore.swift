@@ -21,9 +21,9 @@ final class DatabaseCore: Sendable {
     let companions = Companions()
     /// Stands for this opening where processes take turns to write.
     let process: WritingProcess?
-    /// The thread that is running a batch; 0 when none is.
+    /// The thread that is running a transaction; 0 when none is.
     private let writingThread = Atomic<UInt>(0)
-    /// How many batches wait for their turn to be filled.
+    /// How many transactions wait for their turn to be filled.
     private let waitingBatches = Atomic(0)
     private let access: Mutex<Access>
 
@@ -148,55 +148,55 @@ final class DatabaseCore: Sendable {
     /// A new document ID.
     func makeDocumentID() -> String { UUIDText.timeOrdered(environment) }
 
-    /// Whether this thread is within a batch.
+    /// Whether this thread is within a transaction.
     var isWriting: Bool { writingThread.load(ordering: .relaxed) == currentThread() }
 
-    /// Begins a batch, once this caller gets the writer lock.
+    /// Begins a transaction, once this caller gets the writer lock.
     ///
     /// - Throws: `cancelled` when `flag` is set by then.
     private func beginBatch(_ flag: CancellationFlag?) throws(DatabaseError) -> WriteTransaction {
         guard !isWriting else {
             throw DatabaseError(
                 .nestedWrite,
-                "This thread is within a write already, which would wait for itself. Make the change through the batch."
+                "This thread is within a write already, which would wait for itself. Make the change through the transaction."
             )
         }
         waitingBatches.add(1, ordering: .relaxed)
         defer { waitingBatches.subtract(1, ordering: .relaxed) }
-        let batch = try WriteTransaction(self, flag)
+        let transaction = try WriteTransaction(self, flag)
         if flag?.isSet == true {
-            batch.rollback()
+            transaction.rollback()
             throw DatabaseError.cancelledBeforeStart
         }
         writingThread.store(currentThread(), ordering: .relaxed)
-        return batch
+        return transaction
     }
 
-    /// Whether others wait until the present batch is filled.
+    /// Whether others wait until the present transaction is filled.
     var hasWaitingBatches: Bool { waitingBatches.load(ordering: .relaxed) > 0 }
 
-    /// Notes that the batch is not being filled any more; it still holds the turn.
+    /// Notes that the transaction is not being filled any more; it still holds the turn.
     func endBatch() { writingThread.store(0, ordering: .relaxed) }
 
-    /// Runs `body` with a batch and commits it.
+    /// Runs `body` with a transaction and commits it.
     ///
     /// When `body` throws a conflict, what it conflicted with may not be on the medium yet, so that nobody could read it;
     /// the call then returns only when it is.
     func write<R>(cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws -> R) throws
         -> R
     {
-        let batch = try beginBatch(flag)
-        defer { batch.rollback() }
+        let transaction = try beginBatch(flag)
+        defer { transaction.rollback() }
         let result: R
         do {
-            result = try body(batch)
+            result = try body(transaction)
         } catch {
             if (error as? DatabaseError)?.code == .conflict || error is any OutdatedRead {
-                batch.rollbackAwaitingBase()
+                transaction.rollbackAwaitingBase()
             }
             throw error
         }
-        try batch.commit()
+        try transaction.commit()
         return result
     }
 
@@ -204,16 +204,16 @@ final class DatabaseCore: Sendable {
     func write<R>(
         cancellation flag: CancellationFlag? = nil, _ body: (WriteTransaction) throws(DatabaseError) -> R
     ) throws(DatabaseError) -> R {
-        let batch = try beginBatch(flag)
-        defer { batch.rollback() }
+        let transaction = try beginBatch(flag)
+        defer { transaction.rollback() }
         let result: R
         do throws(DatabaseError) {
-            result = try body(batch)
+            result = try body(transaction)
         } catch {
-            if error.code == .conflict { batch.rollbackAwaitingBase() }
+            if error.code == .conflict { transaction.rollbackAwaitingBase() }
             throw error
         }
-        try batch.commit()
+        try transaction.commit()
         return result
     }
 }
@@ -225,5 +225,98 @@ extension DatabaseError {
     /// What a task gets that was cancelled before its turn to write.
     static var cancelledBeforeStart: Self {
         Self(.cancelled, "The task was cancelled before the work began; nothing was changed.")
+    }
+}
+
+// MARK: - OpenSnapshots
+
+/// Knows which snapshots of a database are in use, without keeping them.
+final class OpenSnapshots: Sendable {
+    private struct State {
+        var references: [WeakSnapshot] = []
+        /// How many there may be before those of snapshots that have gone are removed.
+        var limit = 32
+    }
+
+    private let state = Mutex(State())
+
+    /// Those that are in use, and a new one; none can be taken in between.
+    func all(_ make: () -> Snapshot) -> [Snapshot] {
+        state.withLock { $0.references.compactMap(\.snapshot) + [make()] }
+    }
+
+    /// Takes the newest snapshot. Waits for others only where it is the first that takes it.
+    func newest(of store: Store) -> Snapshot {
+        let snapshot = store.snapshot()
+        return snapshot.isKnown.load(ordering: .acquiring) ? snapshot : take { store.snapshot() }
+    }
+
+    /// Takes a snapshot and remembers it. O(1) on average.
+    func take<E: Error>(_ make: () throws(E) -> Snapshot) throws(E) -> Snapshot {
+        let result: Result<Snapshot, E> = state.withLock { state in
+            do throws(E) {
+                let snapshot = try make()
+                // It can be taken without a lock from now on: what it shows is remembered for as long as it is there.
+                defer { snapshot.isKnown.store(true, ordering: .releasing) }
+                // Most are of the newest commit, as those before.
+                if state.references.last?.isOf(snapshot) == true { return .success(snapshot) }
+                if state.references.count >= state.limit {
+                    state.references.removeAll(where: \.isGone)
+                    state.limit = max(32, 2 * state.references.count)
+                }
+                state.references.append(WeakSnapshot(snapshot))
+                return .success(snapshot)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension DatabaseCore {
+    /// Everything that somebody may read now or later: the present, the snapshots that are open, the oldest commit
+    /// that can be gone back to.
+    func readableSnapshots() throws(DatabaseError) -> [Snapshot] {
+        let cursor = store.history.makeCursor()
+        var oldest: Commit?
+        while let commit = try translating({ () throws(StoreError) in try cursor.next() }) { oldest = commit }
+        var snapshots = openSnapshots.all { store.snapshot() }
+        if let oldest {
+            snapshots.append(try translating { () throws(StoreError) in try store.snapshot(at: oldest) })
+        }
+        return snapshots
+    }
+}
+
+// MARK: - DatabaseSnapshot
+
+/// The whole database as of one commit: never changes, never waits, and nobody waits for it.
+///
+/// Take as many as you like, and use each from any thread. While one is held, the file that it reads is not given back
+/// after a compaction.
+public struct DatabaseSnapshot: Sendable {
+    private let core: DatabaseCore
+    private let snapshot: Snapshot
+
+    init(_ core: DatabaseCore, _ snapshot: Snapshot) {
+        self.core = core
+        self.snapshot = snapshot
+    }
+
+    /// Whether it is of this database.
+    package func isOf(_ database: Database) -> Bool { core === database.core }
+
+    /// The object of type `T` that goes with the snapshot while there is no newer one: see `Database.present(_:)`.
+    package func companion<T: AnyObject & Sendable>(_ make: () -> T) -> T { snapshot.companion(make) }
+
+    /// The collection as of this snapshot.
+    ///
+    /// - Throws: `notFound` when there was no such collection then, or it belongs to another database.
+    public subscript(collection: DocumentCollection) -> CollectionSnapshot {
+        get throws(DatabaseError) {
+            guard collection.database.core === core else { throw DatabaseError.foreign(collection) }
+            return try CollectionSnapshot(collection.name, collection.trees, core.catalog, in: snapshot)
+        }
     }
 }

@@ -1,6 +1,7 @@
 import RoostBytes
 import RoostFile
 import RoostStorage
+import Synchronization
 
 /// Opens the files of a database.
 ///
@@ -165,5 +166,122 @@ struct DatabaseOpener {
     private var notADatabase: DatabaseError {
         DatabaseError(
             .notADatabase, "\(path) holds a store, but not one of documents. Open it with RoostStorage.")
+    }
+}
+
+// MARK: - Memory
+
+extension Database {
+    /// A new database in memory, with everything that one on a disk has, blobs among it: for tests, for previews of views, and
+    /// for what need not outlive the process.
+    ///
+    /// ```swift
+    /// let database = try Database.inMemory()
+    /// ```
+    ///
+    /// It goes with its last reference, or when it is closed. To keep what is in it, back it up to a directory:
+    /// ``backup(to:progress:)-(_,ProgressHandler?)``. Its ``path`` is the path of nothing.
+    ///
+    /// - Parameter options: As for a database on a disk; with a key, what is in memory is encrypted, too.
+    /// - Throws: `limitExceeded`, for options that can't be.
+    public static func inMemory(options: DatabaseOptions = DatabaseOptions()) throws(DatabaseError)
+        -> Database
+    {
+        var options = options
+        options.isReadOnly = false
+        options.createsIfMissing = true
+        var environment = Environment.system
+        let medium = MemoryMedium(root: "memory:", over: environment.medium)
+        environment.medium = medium
+        let database = try open("\(medium.root)/Database.roost", options: options, environment: environment)
+        database.core.expirations.start(database.core)
+        return database
+    }
+}
+
+// MARK: - DatabaseRegistry
+
+/// The databases that this process has open, so that all handles of one share its store: one writer, one cache, and
+/// everybody is told of every change.
+///
+/// Databases are told apart by the identity of their directory, whatever path leads there. Those that are open for
+/// reading only are apart: they read the file without a lock, as another process would.
+final class DatabaseRegistry: Sendable {
+    /// The databases on the system's medium.
+    static let shared = DatabaseRegistry()
+
+    private struct Entry {
+        weak var core: DatabaseCore?
+    }
+
+    private let entries = Mutex<[FileIdentity: Entry]>([:])
+
+    /// The core of the database that `opener` opens, with a handle counted; opened only if nobody has it open for
+    /// writing.
+    func core(_ opener: DatabaseOpener) throws(DatabaseError) -> DatabaseCore {
+        let result: Result<DatabaseCore, DatabaseError> = entries.withLock { entries in
+            Result { () throws(DatabaseError) in
+                entries = entries.filter { $0.value.core != nil }
+                if let identity = try identity(opener), let core = entries[identity]?.core, !core.isClosed {
+                    try core.check(opener.options.key)
+                    if core.retainHandle() { return core }
+                }
+                let core = try opener.open()
+                _ = core.retainHandle()
+                if !opener.options.isReadOnly, let identity = try identity(opener) {
+                    entries[identity] = Entry(core: core)
+                    core.expirations.start(core)
+                }
+                return core
+            }
+        }
+        return try result.get()
+    }
+
+    private func identity(_ opener: DatabaseOpener) throws(DatabaseError) -> FileIdentity? {
+        try translating { () throws(FileError) in
+            try opener.environment.medium.statusFollowingLinks(of: opener.path)?.identity
+        }
+    }
+}
+
+// MARK: - UUIDText
+
+/// UUIDs (RFC 9562) as bytes and as text.
+enum UUIDText {
+    /// Sixteen random bytes marked as a version 4 UUID.
+    static func random(_ environment: Environment) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        unsafe bytes.withUnsafeMutableBytes { unsafe environment.randomness.fill($0) }
+        mark(&bytes, version: 4)
+        return bytes
+    }
+
+    /// A version 7 UUID: milliseconds since 1970, then randomness. IDs made one after the other stand beside each other
+    /// in the tree, which makes inserting them cheap.
+    static func timeOrdered(_ environment: Environment) -> String {
+        var bytes = random(environment)
+        let time = environment.clock.now() / 1000
+        for index in 0..<6 { bytes[index] = UInt8(truncatingIfNeeded: time >> UInt64(40 - 8 * index)) }
+        mark(&bytes, version: 7)
+        return text(bytes)
+    }
+
+    private static func mark(_ bytes: inout [UInt8], version: UInt8) {
+        bytes[6] = bytes[6] & 0x0F | version << 4
+        bytes[8] = bytes[8] & 0x3F | 0x80
+    }
+
+    /// Lowercase hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+    static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        let digits = Array("0123456789abcdef".utf8)
+        for (index, byte) in bytes.enumerated() {
+            if index == 4 || index == 6 || index == 8 || index == 10 { text.append(UInt8(ascii: "-")) }
+            text.append(digits[Int(byte >> 4)])
+            text.append(digits[Int(byte & 15)])
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }

@@ -264,3 +264,69 @@ package final class AuxiliaryStores: Sendable {
         return try result.get()
     }
 }
+
+// MARK: - Looking
+
+extension AuxiliaryStores {
+    /// A store that is there, opened for reading only and beside those in use: to be looked at, so nothing of it is thrown
+    /// away, whatever is wrong with it. Close it.
+    ///
+    /// - Throws: what keeps it from being read, such as `damaged` or `wrongKey`.
+    package func storeToLook(_ name: String) throws(StoreError) -> Store {
+        try Store.open(
+            path(name), options: Self.options(transform: transform, isReadOnly: true),
+            environment: environment)
+    }
+
+    /// Verifies every byte of a store that is there, while others use it.
+    ///
+    /// - Throws: what keeps the check from being made, such as `wrongKey` or `cancelled`; damage is in the report.
+    package func check(
+        _ name: String, _ checking: CheckOptions, progress: ProgressHandler?
+    ) throws(StoreError) -> CheckReport {
+        try Store.check(
+            path(name), options: Self.options(transform: transform, isReadOnly: true),
+            environment: environment,
+            checking: checking, progress: progress)
+    }
+
+    /// How many bytes the file of a store has; 0 where there is none.
+    package func fileBytes(_ name: String) throws(DatabaseError) -> UInt64 {
+        try translating { () throws(FileError) in try environment.medium.status(of: path(name))?.size ?? 0 }
+    }
+}
+
+// MARK: - Companions
+
+/// What modules above keep for each open database, one object of a type, shared by all its handles.
+final class Companions: Sendable {
+    private let objects = Mutex<[ObjectIdentifier: any AnyObject & Sendable]>([:])
+
+    /// The object of type `T`, made when it is first asked for.
+    func object<T: AnyObject & Sendable>(_ make: () -> T) -> T {
+        objects.withLock { objects in
+            if let object = objects[ObjectIdentifier(T.self)] as? T { return object }
+            let object = make()
+            objects[ObjectIdentifier(T.self)] = object
+            return object
+        }
+    }
+
+    func removeAll() {
+        let all = objects.withLock { objects in
+            defer { objects.removeAll() }
+            return objects
+        }
+        withExtendedLifetime(all) {}
+    }
+}
+
+extension Database {
+    /// The one object of type `T` that goes with this database while it is open, made by `make` when it is first asked for.
+    ///
+    /// It must not keep the database, which keeps it until the last handle is closed.
+    package func companion<T: AnyObject & Sendable>(_ make: () -> T) -> T { core.companions.object(make) }
+
+    /// The stores for what is derived from the documents.
+    package var auxiliaryStores: AuxiliaryStores { core.auxiliaryStores }
+}

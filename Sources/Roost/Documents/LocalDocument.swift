@@ -235,8 +235,8 @@ extension DocumentCollection {
     public func saveLocalDocument(
         json: String, name: String, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try write { (batch) throws(DatabaseError) in
-            try batch.saveLocalDocument(json: json, name: name, in: self, expecting: revision)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.saveLocalDocument(json: json, name: name, in: self, expecting: revision)
         }
     }
 
@@ -245,8 +245,8 @@ extension DocumentCollection {
     public func saveLocalDocument(
         _ value: some Encodable, name: String, expecting revision: UInt64? = nil
     ) throws(DatabaseError) -> LocalDocument {
-        try write { (batch) throws(DatabaseError) in
-            try batch.saveLocalDocument(value, name: name, in: self, expecting: revision)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.saveLocalDocument(value, name: name, in: self, expecting: revision)
         }
     }
 
@@ -255,8 +255,8 @@ extension DocumentCollection {
     public func deleteLocalDocument(_ name: String, expecting revision: UInt64? = nil) throws(DatabaseError)
         -> Bool
     {
-        try write { (batch) throws(DatabaseError) in
-            try batch.deleteLocalDocument(name, in: self, expecting: revision)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.deleteLocalDocument(name, in: self, expecting: revision)
         }
     }
 }

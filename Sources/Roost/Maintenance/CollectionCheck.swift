@@ -172,3 +172,142 @@ struct CollectionCheck {
         }
     }
 }
+
+// MARK: - DocumentCheck
+
+/// Compares all that a snapshot says of documents.
+struct DocumentCheck {
+    private let core: DatabaseCore
+    private let snapshot: Snapshot
+    /// `nil` where bodies and blobs are not to be read.
+    private let blobs: BlobInventory?
+    private let meter: CheckMeter
+    private(set) var findings: DocumentFindings
+    /// Documents that were looked at.
+    private(set) var documents: UInt64 = 0
+
+    init(_ core: DatabaseCore, _ snapshot: Snapshot, _ blobs: BlobInventory?, _ meter: CheckMeter, limit: Int)
+    {
+        self.core = core
+        self.snapshot = snapshot
+        self.blobs = blobs
+        self.meter = meter
+        findings = DocumentFindings(limit: limit)
+    }
+
+    /// - Throws: `cancelled`.
+    mutating func run() throws(DatabaseError) {
+        var names: [CollectionName] = []
+        do throws(DatabaseError) {
+            names = try core.collectionNames(in: snapshot)
+        } catch {
+            findings.add("its list of collections can't be read")
+        }
+        for name in names {
+            do throws(DatabaseError) {
+                guard let trees = try core.trees(of: name, in: snapshot),
+                    let record = try core.record(of: name, in: snapshot)
+                else { continue }
+                try check(name, trees, record)
+            } catch {
+                guard error.code != .cancelled else { throw error }
+                findings.add("it can't be read as a whole", name)
+            }
+        }
+    }
+
+    private mutating func check(
+        _ name: CollectionName, _ trees: CollectionTrees, _ record: CollectionRecord
+    ) throws(DatabaseError) {
+        let reader = CollectionReader(source: snapshot, trees: trees)
+        var collection = CollectionCheck(name, reader, blobs, findings)
+        let total = try reader.documents.count
+        let changes = try reader.changes.count
+        let before = findings.count
+        do throws(DatabaseError) {
+            let cursor = try reader.documents.cursor()
+            while try translating({ () throws(StoreError) in try cursor.next() }) {
+                try meter.note(documents, of: total)
+                documents += 1
+                collection.check(cursor)
+            }
+        } catch {
+            guard error.code != .cancelled else { throw error }
+            collection.findings.add("a part of its list of documents can't be read", name)
+        }
+        // Each document has a change of its own, so there are others only if there are more of them.
+        if collection.findings.count > before || changes != total {
+            collection.checkChanges()
+        } else {
+            collection.check(record)
+        }
+        findings = collection.findings
+    }
+}
+
+extension DatabaseCore {
+    /// The record of a collection; `nil` when there is no such collection.
+    func record(
+        of name: CollectionName, in snapshot: Snapshot
+    ) throws(DatabaseError) -> CollectionRecord? {
+        let bytes = try translating { () throws(StoreError) in try snapshot[catalog, Catalog.collection(name)]
+        }
+        guard let bytes else { return nil }
+        return try CollectionRecord(bytes)
+    }
+}
+
+// MARK: - DocumentFinding
+
+/// One thing that is wrong with a document, or was lost of it, as a check or a salvage found it.
+public struct DocumentFinding: Hashable, Sendable, CustomStringConvertible {
+    /// The collection, as scope and name with a dot between; `nil` where the database as a whole is concerned.
+    public let collection: String?
+    /// The document; `nil` where the collection as a whole, or an unknown number of documents, is concerned.
+    public let id: String?
+    /// What is wrong, as part of a sentence. It holds no content of documents.
+    public let what: String
+    /// The digest of the blob that is missing or damaged; `nil` where something else is wrong.
+    public let blob: String?
+
+    init(_ what: String, collection: CollectionName? = nil, id: String? = nil, blob: String? = nil) {
+        self.collection = collection?.description
+        self.id = id
+        self.what = what
+        self.blob = blob
+    }
+
+    /// The finding in a line.
+    public var description: String {
+        let document = id.map { "document \(DatabaseError.quoted($0))" }
+        let place = [document, collection.map { "collection \($0)" }].compactMap { $0 }.joined(
+            separator: " of ")
+        return place.isEmpty ? what : "\(place): \(what)"
+    }
+}
+
+/// Gathers findings up to a limit.
+struct DocumentFindings {
+    private(set) var findings: [DocumentFinding] = []
+    /// Findings beyond the limit.
+    private(set) var further = 0
+    private let limit: Int
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var count: Int { findings.count + further }
+
+    mutating func add(
+        _ what: String, _ collection: CollectionName? = nil, id: String? = nil, blob: String? = nil
+    ) {
+        add(DocumentFinding(what, collection: collection, id: id, blob: blob))
+    }
+
+    mutating func add(_ finding: DocumentFinding) {
+        guard findings.count < limit else {
+            further += 1
+            return
+        }
+        findings.append(finding)
+    }
+}

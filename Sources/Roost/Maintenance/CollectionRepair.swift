@@ -1,4 +1,5 @@
 import RoostBytes
+import RoostFile
 import RoostStorage
 
 /// Makes one truth of what a salvage found of a collection's documents.
@@ -14,7 +15,7 @@ struct CollectionRepair {
     private(set) var documents: UInt64 = 0
 
     /// Documents that are put right in one commit.
-    private static let batch = 1000
+    private static let pageSize = 1000
 
     init(_ core: DatabaseCore, _ name: CollectionName, _ trees: CollectionTrees) {
         self.core = core
@@ -38,11 +39,13 @@ struct CollectionRepair {
         CollectionReader(source: core.store.snapshot(), trees: trees)
     }
 
-    /// Calls `body` with a batch's writer until it answers that there is nothing left.
+    /// Calls `body` with a transaction's writer until it answers that there is nothing left.
     private func inBatches(
         _ body: (CollectionWriter) throws(DatabaseError) -> Bool
     ) throws(DatabaseError) {
-        while try core.write({ (batch) throws(DatabaseError) in try body(batch.writer(name, trees)) }) {}
+        while try core.write({ (transaction) throws(DatabaseError) in
+            try body(transaction.writer(name, trees))
+        }) {}
     }
 
     /// The highest sequence that was given, as far as anything tells.
@@ -73,7 +76,7 @@ struct CollectionRepair {
     private func takeFromChanges(_ findings: inout DocumentFindings) throws(DatabaseError) {
         let cursor = try reader.changes.cursor()
         try inBatches { (writer) throws(DatabaseError) in
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 guard let change = try? StoredChange(cursor.inline), let body = cursor.reference,
                     let sequence = cursor.key.number, (try? DocumentID(utf8: change.id.array)) != nil
@@ -111,7 +114,7 @@ struct CollectionRepair {
                     try writer.transaction.delete(.all, in: trees.changes)
                 }
             }
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else {
                     writer.record.liveCount = live
                     return false
@@ -185,7 +188,7 @@ struct CollectionRepair {
     private func removeStrayExtras() throws(DatabaseError) {
         let cursor = try reader.extras.cursor()
         try inBatches { (writer) throws(DatabaseError) in
-            for _ in 0..<Self.batch {
+            for _ in 0..<Self.pageSize {
                 guard try translating({ () throws(StoreError) in try cursor.next() }) else { return false }
                 let key = cursor.key
                 guard try key.bytes.withView({ (view) throws(DatabaseError) in try isStray(view, writer) })
@@ -266,5 +269,116 @@ extension StoredDocument.Flags {
         if contains(.deleted) { flags.insert(.deleted) }
         if contains(.hasAttachments) { flags.insert(.hasAttachments) }
         return flags
+    }
+}
+
+// MARK: - CatalogRepair
+
+/// Makes the catalog of a salvaged store name all collections of which there are trees.
+struct CatalogRepair {
+    private let path: String
+    private let options: DatabaseOptions
+    private let environment: Environment
+
+    /// - Parameter path: the directory of the new database.
+    init(_ path: String, _ options: DatabaseOptions, _ environment: Environment) {
+        self.path = path
+        self.options = options
+        self.environment = environment
+    }
+
+    func run(_ findings: inout DocumentFindings) throws(DatabaseError) {
+        let store = try translating { () throws(StoreError) in
+            try Store.open(DatabaseOpener.dataPath(path), options: options.store, environment: environment)
+        }
+        let transaction = try translating { () throws(StoreError) in try store.beginWriting() }
+        defer { transaction.rollback() }
+        let catalog = try translating { () throws(StoreError) in try transaction.tree(Catalog.treeName) }
+        var record = try databaseRecord(transaction, catalog, &findings)
+        let named = try namedCollections(transaction, catalog, &findings)
+        let orphans = Set(transaction.treeNames.compactMap { CollectionTrees.number(inTreeName: $0) })
+            .subtracting(named.values).sorted()
+        for number in orphans {
+            try name(number, transaction, catalog, isDefaultTaken: named[.default] != nil, &findings)
+        }
+        record.nextCollection = max(
+            record.nextCollection, (named.values + orphans).max().map { $0 &+ 1 } ?? 1)
+        if named[.default] == nil, !orphans.contains(1) {
+            let number = record.nextCollection
+            record.nextCollection += 1
+            try put(CollectionRecord(number: number, environment), .default, transaction, catalog)
+        }
+        try translating { () throws(StoreError) in
+            try transaction.put(Catalog.database, record.encoded, in: catalog)
+            _ = try transaction.commit()
+            try store.close()
+        }
+    }
+
+    private func databaseRecord(
+        _ transaction: StoreTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
+    ) throws(DatabaseError) -> DatabaseRecord {
+        let bytes = try translating { () throws(StoreError) in try transaction[catalog, Catalog.database] }
+        if let bytes, let record = try? DatabaseRecord(bytes) { return record }
+        findings.add("the database's identity is lost; it has a new one, by which peers don't know it")
+        return DatabaseRecord(environment)
+    }
+
+    /// The numbers of the collections that have a name. Those whose record can't be read lose it; trees that are missing
+    /// are made.
+    private func namedCollections(
+        _ transaction: StoreTransaction, _ catalog: Tree, _ findings: inout DocumentFindings
+    ) throws(DatabaseError) -> [CollectionName: UInt64] {
+        var named: [CollectionName: UInt64] = [:]
+        let entries = try translating { () throws(StoreError) in
+            let cursor = try transaction[catalog].cursor(Catalog.collections)
+            var entries: [(Key, [UInt8])] = []
+            while try cursor.next() { entries.append((cursor.key, try cursor.value())) }
+            return entries
+        }
+        for (key, value) in entries {
+            guard let name = try? Catalog.name(key), let record = try? CollectionRecord(value),
+                !named.values.contains(record.number)
+            else {
+                try translating { () throws(StoreError) in try transaction.delete(key, in: catalog) }
+                continue
+            }
+            named[name] = record.number
+            _ = try translating { () throws(StoreError) in
+                try CollectionTrees(number: record.number, in: transaction)
+            }
+        }
+        return named
+    }
+
+    /// Gives the collection that these trees are of a name. The first that a database makes is the default one.
+    private func name(
+        _ number: UInt64, _ transaction: StoreTransaction, _ catalog: Tree, isDefaultTaken: Bool,
+        _ findings: inout DocumentFindings
+    ) throws(DatabaseError) {
+        let name =
+            number == 1 && !isDefaultTaken ? CollectionName.default : try CollectionName("salvaged-\(number)")
+        try put(CollectionRecord(number: number, environment), name, transaction, catalog)
+        findings.add("its name or its record is lost", name)
+    }
+
+    private func put(
+        _ record: CollectionRecord, _ name: CollectionName, _ transaction: StoreTransaction, _ catalog: Tree
+    ) throws(DatabaseError) {
+        try translating { () throws(StoreError) in
+            _ = try CollectionTrees(number: record.number, in: transaction)
+            try transaction.put(Catalog.collection(name), record.encoded, in: catalog)
+        }
+    }
+}
+
+extension CollectionTrees {
+    /// The number of the collection that a tree of this name belongs to; `nil` when it is of none.
+    static func number(inTreeName name: String) -> UInt64? {
+        let parts = name.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, ["documents", "changes", "extras"].contains(parts[0]),
+            let number = UInt64(parts[1]), number > 0, number < .max, String(number) == parts[1]
+        else { return nil }
+        return number
     }
 }

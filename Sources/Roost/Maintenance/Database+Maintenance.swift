@@ -1,3 +1,4 @@
+import RoostFile
 import RoostStorage
 
 /// Looking after a database: its size, its integrity, its past.
@@ -52,10 +53,10 @@ extension Database {
             count += try translating { () throws(StoreError) in try snapshot[trees.extras].count(in: range) }
         }
         guard count > 0 else { return }
-        try core.write { (batch) throws(DatabaseError) in
+        try core.write { (transaction) throws(DatabaseError) in
             // Nobody else makes or drops collections meanwhile.
             for (name, trees) in try core.collections(in: core.store.snapshot()) {
-                try batch.writer(name, trees).removeEarlierBodies()
+                try transaction.writer(name, trees).removeEarlierBodies()
             }
         }
     }
@@ -95,8 +96,8 @@ extension Database {
             }
             guard !long.isEmpty else { continue }
             let shortened = long
-            try core.write { (batch) throws(DatabaseError) in
-                let writer = try batch.writer(collection)
+            try core.write { (transaction) throws(DatabaseError) in
+                let writer = try transaction.writer(collection)
                 for id in shortened {
                     try writer.shortenHistory(of: writer.keyView(DocumentID(revisioned: id)))
                 }
@@ -146,5 +147,62 @@ extension Database {
     public func statistics() throws(DatabaseError) -> StoreStatistics {
         try checkOpen()
         return try translating { () throws(StoreError) in try core.store.statistics() }
+    }
+}
+
+// MARK: - Inspection
+
+extension Database {
+    /// Finds out where the bytes of the database in the directory `path` are, which need not be open. Takes no lock,
+    /// writes nothing, and makes the best of damaged files.
+    ///
+    /// The trees of a collection are named after its number, in the order in which the collections were made:
+    /// `documents/1` has the documents by ID, `changes/1` by sequence, `extras/1` local documents and expirations;
+    /// `catalog` lists the collections.
+    ///
+    /// - Parameters:
+    ///   - path: the database's directory.
+    ///   - key: its key, where it is encrypted.
+    ///   - inspecting: how finely to look.
+    ///   - progress: called on this thread; returns `false` to stop.
+    /// - Throws: `notFound`, `notADatabase`, `wrongKey`, `damaged` where nothing can be told, `inputOutput`, `cancelled`.
+    public static func inspect(
+        _ path: String, key: EncryptionKey? = nil, _ inspecting: InspectionOptions = InspectionOptions(),
+        progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> StoreInspection {
+        var opening = DatabaseOptions()
+        opening.key = key
+        let store = opening.store
+        try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
+        return try translating { () throws(StoreError) in
+            try Store.inspect(
+                DatabaseOpener.dataPath(path), options: store, inspecting: inspecting, progress: progress)
+        }
+    }
+
+    /// As ``inspect(_:key:_:progress:)``, of this database as of its newest commit, while others read and write.
+    public func inspect(
+        _ inspecting: InspectionOptions = InspectionOptions(), progress: ProgressHandler? = nil
+    ) throws(DatabaseError) -> StoreInspection {
+        try checkOpen()
+        return try translating { () throws(StoreError) in
+            try core.store.inspect(inspecting, progress: progress)
+        }
+    }
+
+    /// The file that holds the documents of the database in the directory `path`.
+    package static func dataFile(of path: String) -> String { DatabaseOpener.dataPath(path) }
+
+    /// Opens the file of the database in the directory `path` to be looked at byte by byte.
+    ///
+    /// - Throws: `notFound`, `notADatabase`, `wrongKey`, `damaged` when both headers are lost.
+    package static func dump(_ path: String, key: EncryptionKey?) throws(DatabaseError) -> FileDump {
+        var opening = DatabaseOptions()
+        opening.key = key
+        let store = opening.store
+        try DatabaseOpener.requireDocuments(at: path, Environment.system.medium)
+        return try translating { () throws(StoreError) in
+            try FileDump(DatabaseOpener.dataPath(path), options: store)
+        }
     }
 }

@@ -111,7 +111,7 @@ public struct DatabaseMigrator: Sendable {
     public func migrate(_ database: Database, upTo last: String? = nil) throws -> Int {
         let end = try end(last)
         var count = 0
-        while try database.write({ batch in try applyNext(batch, database, end) }) { count += 1 }
+        while try database.write({ transaction in try applyNext(transaction, database, end) }) { count += 1 }
         return count
     }
 
@@ -122,7 +122,9 @@ public struct DatabaseMigrator: Sendable {
     public func migrate(_ database: Database, upTo last: String? = nil) async throws -> Int {
         let end = try end(last)
         var count = 0
-        while try await database.write({ batch in try applyNext(batch, database, end) }) { count += 1 }
+        while try await database.write({ transaction in try applyNext(transaction, database, end) }) {
+            count += 1
+        }
         return count
     }
 
@@ -142,18 +144,19 @@ public struct DatabaseMigrator: Sendable {
     /// What was applied is read within the transaction, since another process may have migrated the database meanwhile.
     ///
     /// - Returns: Whether there was one.
-    private func applyNext(_ batch: WriteTransaction, _ database: Database, _ end: Int) throws -> Bool {
+    private func applyNext(_ transaction: WriteTransaction, _ database: Database, _ end: Int) throws -> Bool {
         let home = try database.defaultCollection
-        let document = try batch.reader(home).localDocument(Self.documentName)
+        let document = try transaction.reader(home).localDocument(Self.documentName)
         var names = try Self.names(document)
         try check(names, of: database)
         guard names.count < end else { return false }
         let step = steps[names.count]
-        try step.body(MigrationStep(database, batch))
+        try step.body(MigrationStep(database, transaction))
         names.append(step.name)
         // The step may have dropped the default collection.
-        try batch.saveLocalDocument(
-            Applied(names: names), name: Self.documentName, in: try batch.collection(home.name, of: database))
+        try transaction.saveLocalDocument(
+            Applied(names: names), name: Self.documentName,
+            in: try transaction.collection(home.name, of: database))
         return true
     }
 }
@@ -165,11 +168,11 @@ public struct MigrationStep {
     /// The database. Reading from it shows what was there before the step.
     public let database: Database
     /// The transaction of the step.
-    public let batch: WriteTransaction
+    public let transaction: WriteTransaction
 
-    init(_ database: Database, _ batch: WriteTransaction) {
+    init(_ database: Database, _ transaction: WriteTransaction) {
         self.database = database
-        self.batch = batch
+        self.transaction = transaction
     }
 
     /// A collection, created within the transaction if there is none of that name. Use the handle within the step.
@@ -178,7 +181,7 @@ public struct MigrationStep {
     public func collection(
         _ name: String, scope: String = "_default"
     ) throws(DatabaseError) -> DocumentCollection {
-        try batch.collection(try CollectionName(name, scope: scope), of: database)
+        try transaction.collection(try CollectionName(name, scope: scope), of: database)
     }
 
     /// A collection of values of one type: see ``collection(_:scope:)``.
@@ -207,7 +210,7 @@ public struct MigrationStep {
             var draft = before
             try change(&draft)
             guard draft != before else { return }
-            try batch.save(&draft, in: collection)
+            try transaction.save(&draft, in: collection)
             count += 1
         }
         return count
@@ -237,9 +240,9 @@ public struct MigrationStep {
             count += 1
             let expectation = DocumentExpectation.revision(document.revision)
             if let value = try convert(try document.decode(old)) {
-                try batch.save(value, id: document.id, in: collection.documents, expecting: expectation)
+                try transaction.save(value, id: document.id, in: collection.documents, expecting: expectation)
             } else {
-                try batch.delete(document.id, in: collection.documents, expecting: expectation)
+                try transaction.delete(document.id, in: collection.documents, expecting: expectation)
             }
         }
         return count

@@ -117,3 +117,117 @@ extension RevisionID {
         bytes[start] = UInt8(truncatingIfNeeded: bytes.count - start - 1)
     }
 }
+
+// MARK: - StoredChange
+
+/// A document's entry in the by-sequence tree.
+///
+///     version   1 byte   01
+///     flags     1 byte   those of ``StoredDocument`` that concern readers of changes
+///     length    1 byte   of the winner
+///     winner    bytes    the winning revision's compact form
+///     id        rest     the document ID, UTF-8
+struct StoredChange {
+    /// The version of the entry that is written, and the only one there is.
+    static let version: UInt8 = 1
+
+    var flags: StoredDocument.Flags
+    var winner: RevisionID
+    /// The document ID's UTF-8, a part of the bytes that were read.
+    var id: ByteView
+
+    /// Appends the entry.
+    static func encode(
+        _ flags: StoredDocument.Flags, winner: RevisionID, id: ByteView, to bytes: inout [UInt8]
+    ) {
+        bytes.append(version)
+        bytes.append(flags.intersection(.shownInChanges).rawValue)
+        winner.appendPrefixed(to: &bytes)
+        unsafe bytes.append(contentsOf: id.buffer)
+    }
+
+    init(_ bytes: ByteView) throws(DatabaseError) {
+        var reader = ByteReader(bytes)
+        do {
+            guard try reader.byte() == Self.version else { throw MalformedBytes(at: 0) }
+            flags = StoredDocument.Flags(rawValue: try reader.byte())
+            winner = try RevisionID(reader.view(Int(try reader.byte())))
+            id = bytes.dropFirst(reader.position)
+        } catch {
+            throw DatabaseError.damaged("The entry of a change")
+        }
+    }
+}
+
+// MARK: - StoredPurge
+
+/// What is remembered of a purge: which document, and which of its leaves.
+///
+///     version   1 byte   01
+///     length    varint   of the document ID
+///     id        bytes    the document ID, UTF-8
+///     leaves    rest     each the length of its compact form (1 byte) and the compact form
+struct StoredPurge {
+    static let version: UInt8 = 1
+    /// How many purges of a collection are remembered; older ones are forgotten. CouchDB's default.
+    static let limit: UInt64 = 1000
+
+    static func encode(_ id: ByteView, _ leaves: [RevisionID]) -> [UInt8] {
+        var bytes = [version]
+        bytes.append(varint: UInt64(id.count))
+        unsafe bytes.append(contentsOf: id.buffer)
+        for leaf in leaves { leaf.appendPrefixed(to: &bytes) }
+        return bytes
+    }
+}
+
+/// A document, or some of its leaves, that was purged from a collection; see ``CollectionSnapshot/purges(since:)``.
+public struct Purge: Sendable, Hashable {
+    /// The collection's purge sequence: 1 for its first purge, and then one more for each.
+    public let sequence: UInt64
+    /// The document's name.
+    public let id: String
+    /// The leaves that were purged.
+    public let revisions: [RevisionID]
+
+    init(sequence: UInt64, stored bytes: ByteView) throws(DatabaseError) {
+        do {
+            var reader = ByteReader(bytes)
+            guard try reader.byte() == StoredPurge.version else { throw MalformedBytes(at: 0) }
+            id = try String(documentID: reader.view(Int(clamping: try reader.varint())))
+            var revisions: [RevisionID] = []
+            while !reader.isAtEnd {
+                revisions.append(try RevisionID(reader.view(Int(try reader.byte()))))
+            }
+            self.revisions = revisions
+            self.sequence = sequence
+        } catch {
+            throw DatabaseError.damaged("The entry of a purge")
+        }
+    }
+}
+
+// MARK: - Sequences
+
+/// Sequences as keys: eight bytes, most significant first.
+enum Sequences {
+    static func key(_ number: UInt64) -> [UInt8] {
+        var key = [UInt8](repeating: 0, count: 8)
+        for index in 0..<8 { key[index] = UInt8(truncatingIfNeeded: number >> UInt64(56 - 8 * index)) }
+        return key
+    }
+
+    /// Calls `body` with the key of a number, which is valid during the call.
+    static func withKey<R>(
+        _ number: UInt64, _ body: (ByteView) throws(StoreError) -> R
+    ) throws(StoreError) -> R {
+        var key = number.bigEndian
+        return try unsafe withUnsafeBytes(of: &key) { (key) throws(StoreError) in
+            unsafe try body(ByteView(key))
+        }
+    }
+
+    static func number(_ key: ByteView) -> UInt64 {
+        key.count == 8 ? key.load(UInt64.self, at: 0).byteSwapped : 0
+    }
+}

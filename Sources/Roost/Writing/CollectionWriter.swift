@@ -94,8 +94,8 @@ final class CollectionWriter {
         guard !isTorn else {
             throw DatabaseError(
                 .inputOutput,
-                "A change of the batch failed, and what it had done till then cannot be kept. Nothing was saved; "
-                    + "let the error that came first end the batch.")
+                "A change of the transaction failed, and what it had done till then cannot be kept. Nothing was saved; "
+                    + "let the error that came first end the transaction.")
         }
         try flush()
         guard record != storedRecord else { return }
@@ -234,5 +234,133 @@ extension DatabaseError {
         Self(
             .notFound, "There is no collection \(name) here: it was dropped, or not made yet.",
             underlyingError: MissingCollection())
+    }
+}
+
+// MARK: - Editing
+
+extension CollectionWriter {
+    /// Makes an edit: a new revision on top of the one that `expectation` names.
+    func edit(
+        _ id: DocumentID, _ body: DocumentBody, _ attachments: NamedValues<PreparedAttachment>? = nil,
+        isDeleted: Bool = false,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        let key = keyView(id)
+        let loaded = try load(key)
+        return try edit(id, key, loaded, body, attachments, isDeleted: isDeleted, expecting: expectation)
+    }
+
+    /// As ``edit(_:_:_:isDeleted:expecting:)``, where what is stored of the document is known.
+    func edit(
+        _ id: DocumentID, _ key: ByteView, _ loaded: LoadedDocument?, _ body: DocumentBody,
+        _ attachments: NamedValues<PreparedAttachment>? = nil, isDeleted: Bool,
+        expecting expectation: DocumentExpectation
+    ) throws(DatabaseError) -> Document {
+        var tree = loaded?.tree ?? RevisionTree()
+        let parent = try tree.parent(for: expectation)
+        let body = try complete(
+            body, attachments, history: parent.map { [$0] } ?? [], isDeleted: isDeleted, isEdit: true,
+            generation: (parent?.generation ?? 0) + 1, key, loaded)
+        let revision = try RevisionID.next(
+            after: parent,
+            digest: body.digest(parent: parent, isDeleted: isDeleted, gatheredIn: &scratch.form))
+        let flags = RevisionFlags(of: body, isDeleted: isDeleted)
+        let sequence = nextSequence()
+        try tree.edit(parent, as: revision, flags: flags, sequence: sequence)
+        tree.stem(to: record.revisionLimit)
+        let place = try append(body)
+        let stored = try store(
+            tree, newLeaf: (revision, place), of: key, loaded, touched: parent.map { [$0] } ?? [],
+            sequence: sequence)
+        return Document(
+            id: id.string, revision: revision, sequence: sequence, isDeleted: isDeleted, stored, body)
+    }
+}
+
+extension RevisionFlags {
+    /// Those of a revision with this body.
+    init(of body: DocumentBody, isDeleted: Bool) {
+        self = isDeleted ? .deleted : []
+        if body.attachmentList != nil { insert(.hasAttachments) }
+    }
+}
+
+extension Document {
+    /// The revision that was just stored.
+    init(
+        id: String, revision: RevisionID, sequence: UInt64, isDeleted: Bool, _ stored: LoadedDocument,
+        _ body: DocumentBody
+    ) {
+        var flags = stored.flags.subtracting(.deleted)
+        if isDeleted { flags.insert(.deleted) }
+        self.init(id: id, revision: revision, sequence: sequence, flags: flags, body: body)
+    }
+}
+
+// MARK: - LoadedDocument
+
+/// What is stored of a document before a change to it, bodies aside.
+struct LoadedDocument {
+    var flags: StoredDocument.Flags
+    var sequence: UInt64
+    var expiration: UInt64?
+    var winner: RevisionID
+    /// Where the winner's body is.
+    var body: ValueReference
+    var tree: RevisionTree
+
+    var isLive: Bool { !flags.contains(.deleted) }
+}
+
+extension LoadedDocument {
+    /// What the entry of a document says. A revision tree that is elsewhere is still to be read.
+    init(reading entry: StoredDocument, body: ValueReference) throws(DatabaseError) {
+        self.init(
+            flags: entry.flags, sequence: entry.sequence, expiration: entry.expiration, winner: entry.winner,
+            body: body, tree: try RevisionTree(in: entry))
+    }
+}
+
+extension CollectionReader {
+    /// All that is stored of a document, bodies aside; `nil` when there is no such document.
+    func load(_ id: ByteView) throws(DatabaseError) -> LoadedDocument? {
+        let loaded = try withEntry(id) { (entry, place) throws(DatabaseError) in
+            try LoadedDocument(reading: entry, body: place)
+        }
+        guard var loaded, loaded.flags.contains(.elsewhere) else { return loaded }
+        loaded.tree = try longTree(of: id)
+        return loaded
+    }
+
+    /// A revision tree that is not in the document's entry.
+    func longTree(of id: ByteView) throws(DatabaseError) -> RevisionTree {
+        let bytes = try translating { () throws(StoreError) in
+            try source[trees.extras, Key(ExtrasKey.revisions(of: id))]
+        }
+        guard let bytes else { throw DatabaseError.damaged("The list of a document's revisions") }
+        return try RevisionTree(bytes.span)
+    }
+}
+
+extension RevisionTree {
+    /// The tree in a document's entry; without revisions where it is elsewhere.
+    fileprivate init(in entry: StoredDocument) throws(DatabaseError) {
+        if entry.flags.contains(.single) {
+            var flags: RevisionFlags = []
+            if entry.flags.contains(.deleted) { flags.insert(.deleted) }
+            if entry.flags.contains(.hasAttachments) { flags.insert(.hasAttachments) }
+            self.init(only: entry.winner, flags: flags, sequence: entry.sequence)
+        } else if entry.flags.contains(.elsewhere) {
+            self.init()
+        } else {
+            let bytes = unsafe entry.tree.buffer.assumingMemoryBound(to: UInt8.self)
+            try unsafe self.init(bytes.span)
+        }
+    }
+
+    /// The tree of a document with one revision.
+    init(only id: RevisionID, flags: RevisionFlags, sequence: UInt64) {
+        nodes = [Node(id: id, flags: flags, isLeaf: true, parent: Node.none, sequence: sequence)]
     }
 }

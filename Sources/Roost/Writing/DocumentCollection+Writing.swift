@@ -10,8 +10,8 @@ extension DocumentCollection {
     public func save(
         json: String, id: String? = nil, expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document {
-        try write { (batch) throws(DatabaseError) in
-            try batch.save(json: json, id: id, in: self, expecting: expectation)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.save(json: json, id: id, in: self, expecting: expectation)
         }
     }
 
@@ -21,8 +21,8 @@ extension DocumentCollection {
         json: String, id: String? = nil, expecting expectation: DocumentExpectation = .any
     ) async throws(DatabaseError) -> Document {
         let document = try BodyMaker().document(json: json.utf8)
-        return try await write { (batch) throws(DatabaseError) in
-            try batch.save(document, id: id, in: self, expecting: expectation, mayDelete: true)
+        return try await write { (transaction) throws(DatabaseError) in
+            try transaction.save(document, id: id, in: self, expecting: expectation, mayDelete: true)
         }
     }
 
@@ -31,8 +31,8 @@ extension DocumentCollection {
     public func save(
         _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
     ) throws(DatabaseError) -> Document {
-        try write { (batch) throws(DatabaseError) in
-            try batch.save(value, id: id, in: self, expecting: expectation)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.save(value, id: id, in: self, expecting: expectation)
         }
     }
 
@@ -43,8 +43,8 @@ extension DocumentCollection {
         _ value: some Encodable, id: String? = nil, expecting expectation: DocumentExpectation? = nil
     ) async throws(DatabaseError) -> Document {
         let incoming = try BodyMaker().document(encoding: value)
-        return try await write { (batch) throws(DatabaseError) in
-            try batch.save(value: incoming, id: id, in: self, expecting: expectation)
+        return try await write { (transaction) throws(DatabaseError) in
+            try transaction.save(value: incoming, id: id, in: self, expecting: expectation)
         }
     }
 
@@ -55,8 +55,8 @@ extension DocumentCollection {
         onConflict policy: SavePolicy<Draft> = .failOnConflict
     ) throws(DatabaseError) -> Document {
         var saved = draft
-        let document = try write { (batch) throws(DatabaseError) in
-            try batch.save(&saved, in: self, expecting: expectation, onConflict: policy)
+        let document = try write { (transaction) throws(DatabaseError) in
+            try transaction.save(&saved, in: self, expecting: expectation, onConflict: policy)
         }
         draft = saved
         return document
@@ -69,9 +69,9 @@ extension DocumentCollection {
         onConflict policy: SavePolicy<Draft> = .failOnConflict
     ) async throws(DatabaseError) -> Document {
         let (unsaved, content) = (draft, try draft.content())
-        let (saved, document) = try await write { (batch) throws(DatabaseError) in
+        let (saved, document) = try await write { (transaction) throws(DatabaseError) in
             var saved = unsaved
-            let document = try batch.save(
+            let document = try transaction.save(
                 &saved, content, in: self, expecting: expectation, onConflict: policy)
             return (saved, document)
         }
@@ -84,8 +84,8 @@ extension DocumentCollection {
     public func resolve(
         _ id: String, keeping revision: RevisionID? = nil, json: String? = nil
     ) throws(DatabaseError) -> Document? {
-        try write { (batch) throws(DatabaseError) in
-            try batch.resolve(id, keeping: revision, json: json, in: self)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.resolve(id, keeping: revision, json: json, in: self)
         }
     }
 
@@ -94,8 +94,8 @@ extension DocumentCollection {
     public func resolve(
         _ id: String, with value: some Encodable, keeping revision: RevisionID? = nil
     ) throws(DatabaseError) -> Document? {
-        try write { (batch) throws(DatabaseError) in
-            try batch.resolve(id, with: value, keeping: revision, in: self)
+        try write { (transaction) throws(DatabaseError) in
+            try transaction.resolve(id, with: value, keeping: revision, in: self)
         }
     }
 
@@ -140,8 +140,8 @@ extension DocumentWriting {
         _ id: String, expecting expectation: DocumentExpectation = .any
     ) throws(DatabaseError) -> Document? {
         let documents = documents
-        return try documents.write { (batch) throws(DatabaseError) in
-            try batch.delete(id, in: documents, expecting: expectation)
+        return try documents.write { (transaction) throws(DatabaseError) in
+            try transaction.delete(id, in: documents, expecting: expectation)
         }
     }
 
@@ -151,8 +151,8 @@ extension DocumentWriting {
         _ id: String, expecting expectation: DocumentExpectation = .any
     ) async throws(DatabaseError) -> Document? {
         let documents = documents
-        return try await documents.write { (batch) throws(DatabaseError) in
-            try batch.delete(id, in: documents, expecting: expectation)
+        return try await documents.write { (transaction) throws(DatabaseError) in
+            try transaction.delete(id, in: documents, expecting: expectation)
         }
     }
 
@@ -176,8 +176,8 @@ extension DocumentWriting {
     @discardableResult
     public func purge(_ id: String, revisions: [RevisionID]? = nil) throws(DatabaseError) -> [RevisionID] {
         let documents = documents
-        return try documents.write { (batch) throws(DatabaseError) in
-            try batch.purge(id, revisions: revisions, in: documents)
+        return try documents.write { (transaction) throws(DatabaseError) in
+            try transaction.purge(id, revisions: revisions, in: documents)
         }
     }
 
@@ -188,8 +188,8 @@ extension DocumentWriting {
         _ id: String, revisions: [RevisionID]? = nil
     ) async throws(DatabaseError) -> [RevisionID] {
         let documents = documents
-        return try await documents.write { (batch) throws(DatabaseError) in
-            try batch.purge(id, revisions: revisions, in: documents)
+        return try await documents.write { (transaction) throws(DatabaseError) in
+            try transaction.purge(id, revisions: revisions, in: documents)
         }
     }
 
@@ -197,8 +197,8 @@ extension DocumentWriting {
     @discardableResult
     public func setExpiration(_ date: Date?, of id: String) throws(DatabaseError) -> Bool {
         let documents = documents
-        return try documents.write { (batch) throws(DatabaseError) in
-            try batch.setExpiration(date, of: id, in: documents)
+        return try documents.write { (transaction) throws(DatabaseError) in
+            try transaction.setExpiration(date, of: id, in: documents)
         }
     }
 
@@ -207,8 +207,8 @@ extension DocumentWriting {
     @discardableResult
     public func setExpiration(_ date: Date?, of id: String) async throws(DatabaseError) -> Bool {
         let documents = documents
-        return try await documents.write { (batch) throws(DatabaseError) in
-            try batch.setExpiration(date, of: id, in: documents)
+        return try await documents.write { (transaction) throws(DatabaseError) in
+            try transaction.setExpiration(date, of: id, in: documents)
         }
     }
 }

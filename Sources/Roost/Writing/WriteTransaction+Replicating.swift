@@ -18,7 +18,7 @@ extension WriteTransaction {
     /// - Returns: Whether the revision was new here.
     /// - Throws: `corruptRevisionData` for a history with gaps; `missingStub` for an attachment that is a stub of what is not
     ///   here; `invalidDocument`, `invalidDocumentID`. A call that throws one of these has changed nothing: catch the error to
-    ///   go on with the batch.
+    ///   go on with the transaction.
     @discardableResult
     public func insert(
         json: String, id: String, history: [RevisionID], isDeleted: Bool = false,

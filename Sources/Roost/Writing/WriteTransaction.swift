@@ -19,11 +19,11 @@ public final class WriteTransaction {
     private let flag: CancellationFlag?
     /// The earliest expiration that was set, in microseconds since 1970.
     var nextExpiration: UInt64?
-    /// What became of the batch, for the drafts that were saved in it.
+    /// What became of the transaction, for the drafts that were saved in it.
     let outcome = TransactionOutcome()
-    /// Keeps the blobs that the changes refer to in the store until the batch has ended.
+    /// Keeps the blobs that the changes refer to in the store until the transaction has ended.
     var pins: [BlobPin] = []
-    /// The contents that were stored for the changes, removed with the batch unless the changes are committed and name them.
+    /// The contents that were stored for the changes, removed with the transaction unless the changes are committed and name them.
     var holds: [BlobHold] = []
     /// The blobs that the changes name.
     private var named: [BlobDigest] = []
@@ -74,7 +74,7 @@ public final class WriteTransaction {
     private func checkOpen() throws(DatabaseError) {
         guard isOpen else {
             throw DatabaseError(
-                .closed, "The batch has ended. Use it only within the closure it was handed to.")
+                .closed, "The transaction has ended. Use it only within the closure it was passed to.")
         }
     }
 
@@ -122,7 +122,7 @@ public final class WriteTransaction {
         transaction.rollback()
     }
 
-    /// Undoes everything, and returns when what the batch began with can be read.
+    /// Undoes everything, and returns when what the transaction began with can be read.
     func rollbackAwaitingBase() {
         undo()
         transaction.rollbackAwaitingBase()
@@ -144,7 +144,7 @@ public final class WriteTransaction {
     /// Notes that a document that was saved names these blobs in its properties, so that they stay when the last of these references goes.
     package func name(_ blobs: [Blob]) { named += blobs.compactMap { BlobDigest($0.digest) } }
 
-    /// Whoever waits for the batch may look at once what is left of the blobs.
+    /// Whoever waits for the transaction may look at once what is left of the blobs.
     private func releaseBlobs() {
         pins = []
         holds = []

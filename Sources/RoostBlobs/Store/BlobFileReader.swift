@@ -1,5 +1,6 @@
 import RoostBytes
 import RoostCrypto
+import RoostFile
 
 /// Reads a blob, from the beginning on or anywhere. Goes on reading when the blob is removed meanwhile.
 ///
@@ -129,5 +130,155 @@ package final class BlobFileReader {
         guard found == digest else {
             throw BlobError.damaged(path, "its content is not what its digest says")
         }
+    }
+}
+
+// MARK: - BlobFile
+
+/// The file of a blob in a store's directory.
+package struct BlobFile: Hashable, Sendable {
+    /// Its name in the directory.
+    package let name: String
+    let layout: BlobLayout
+
+    package static func == (left: Self, right: Self) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
+    /// Opens the file; `nil` when it has gone.
+    ///
+    /// - Throws: `damaged`, also for content that was damaged already when it was encrypted.
+    func open(in store: BlobStore) throws(BlobError) -> BlobFileReader? {
+        guard let stored = try openStored(in: store) else { return nil }
+        guard !stored.isDamaged else {
+            throw BlobError.damaged(stored.path, "its content was damaged already when it was encrypted")
+        }
+        return try BlobFileReader(stored)
+    }
+
+    /// Whether the file of this name in `store` is there and holds what it says, as far as its header can tell, where it has
+    /// one; or wholly.
+    func isReadable(in store: BlobStore, wholly: Bool) throws(BlobError) -> Bool {
+        if !wholly, !layout.isAuthenticated { return true }
+        do throws(BlobError) {
+            guard let reader = try open(in: store) else { return false }
+            return wholly ? try reader.isWhole() : true
+        } catch {
+            guard error.code == .damaged || error.code == .unsupportedFormat else { throw error }
+            return false
+        }
+    }
+
+    /// Opens the file for what is stored there, whatever it is; `nil` when it has gone.
+    func openStored(in store: BlobStore) throws(BlobError) -> StoredBlob? {
+        let path = store.path(name)
+        let (file, size): (any File, UInt64)
+        do throws(FileError) {
+            file = try store.medium.open(path, .readOnly)
+            size = try file.size()
+        } catch {
+            if error.code == .notFound { return nil }
+            throw BlobError(error)
+        }
+        switch layout {
+        case .plain:
+            guard let (digest, encoding) = BlobName.read(name) else { return nil }
+            return StoredBlob(digest, encoding, PlainSource(file, length: size), path: path)
+        case .sealed(let keys):
+            let source = try SealedSource(file, size: size, keys)
+            // A file under a name that is not its own.
+            guard keys.name(of: source.facts.digest) == name else {
+                throw BlobError.damaged(path, "it holds another blob than its name says")
+            }
+            return StoredBlob(source.facts, source, path: path)
+        case .couchbaseLite(let key):
+            guard let digest = BlobName.read(name)?.digest else { return nil }
+            return StoredBlob(
+                digest, .identity, try CompatibleSource(file, size: size, key), path: path)
+        }
+    }
+}
+
+/// What the file of a blob stores, before it is decompressed.
+struct StoredBlob {
+    let digest: BlobDigest
+    let encoding: BlobEncoding
+    let source: any ByteSource
+    /// The length of the content, where the file says it.
+    let contentLength: UInt64?
+    let path: String
+    /// Whether what is read was authenticated; otherwise only the digest can tell.
+    let isAuthenticated: Bool
+    /// Whether the content is known not to be what the digest says.
+    let isDamaged: Bool
+
+    /// A file in which nothing is authenticated.
+    init(_ digest: BlobDigest, _ encoding: BlobEncoding, _ source: any ByteSource, path: String) {
+        self.digest = digest
+        self.encoding = encoding
+        self.source = source
+        self.path = path
+        contentLength = nil
+        isAuthenticated = false
+        isDamaged = false
+    }
+
+    /// A sealed file.
+    init(_ facts: SealedFacts, _ source: any ByteSource, path: String) {
+        digest = facts.digest
+        encoding = facts.encoding
+        self.source = source
+        self.path = path
+        contentLength = facts.contentLength
+        isAuthenticated = true
+        isDamaged = facts.isDamaged
+    }
+}
+
+// MARK: - PlainFile
+
+/// Writes a plain blob: its bytes and nothing else.
+final class PlainSink: ByteSink {
+    private let file: any File
+    private let staging = Staging(limit: 256 << 10)
+    private var offset: UInt64 = 0
+
+    init(_ file: any File) { self.file = file }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        if staging.view.isEmpty, bytes.count >= 64 << 10 { return unsafe try put(bytes) }
+        var done = 0
+        while done < bytes.count {
+            unsafe done += staging.take(UnsafeRawBufferPointer(rebasing: bytes[done...]))
+            if staging.isFull { try flush() }
+        }
+    }
+
+    func finish(_ facts: SealedFacts) throws(BlobError) { try flush() }
+
+    private func flush() throws(BlobError) {
+        unsafe try put(staging.view.buffer)
+        staging.clear()
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) throws(BlobError) {
+        try medium { () throws(FileError) in unsafe try file.writeFully(bytes, at: offset) }
+        offset += UInt64(bytes.count)
+    }
+}
+
+/// Reads a plain blob.
+final class PlainSource: ByteSource {
+    let length: UInt64
+    private let file: any File
+
+    init(_ file: any File, length: UInt64) {
+        self.file = file
+        self.length = length
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(BlobError) {
+        let count = try medium { () throws(FileError) in unsafe try file.readFully(into: buffer, at: offset) }
+        guard count == buffer.count else { throw BlobError.damaged(file.path, "it was cut off") }
     }
 }

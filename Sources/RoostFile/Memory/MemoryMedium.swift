@@ -169,3 +169,187 @@ package final class MemoryMedium: Medium {
         guard state.nodes[name] == nil else { throw error(.alreadyExists, operation, path) }
     }
 }
+
+// MARK: - MemoryContents
+
+/// The bytes of a file in memory, in pages, so that a file that grows is not copied. Pages that were never written are zeros
+/// and take no memory.
+struct MemoryContents {
+    private static let pageSize = 64 << 10
+    /// More can't be had in one process.
+    private static let largestSize: UInt64 = 1 << 44
+
+    private var pages: [[UInt8]] = []
+    private(set) var size: UInt64 = 0
+
+    /// Copies what there is at `offset`; returns how many bytes.
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) -> Int {
+        guard offset < size else { return 0 }
+        let count = min(buffer.count, Int(size - offset))
+        var done = 0
+        while done < count {
+            let (page, start) = Self.place(offset + UInt64(done))
+            let length = min(Self.pageSize - start, count - done)
+            let target = unsafe UnsafeMutableRawBufferPointer(rebasing: buffer[done..<done + length])
+            if page < pages.count, !pages[page].isEmpty {
+                unsafe pages[page].withUnsafeBytes {
+                    unsafe target.copyMemory(
+                        from: UnsafeRawBufferPointer(rebasing: $0[start..<start + length]))
+                }
+            } else {
+                unsafe target.initializeMemory(as: UInt8.self, repeating: 0)
+            }
+            done += length
+        }
+        return count
+    }
+
+    /// Writes all of `bytes` at `offset`; `false` where no file could be so large.
+    mutating func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) -> Bool {
+        let (end, overflows) = offset.addingReportingOverflow(UInt64(bytes.count))
+        guard !overflows, end <= Self.largestSize else { return false }
+        var done = 0
+        while done < bytes.count {
+            let (page, start) = Self.place(offset + UInt64(done))
+            let length = min(Self.pageSize - start, bytes.count - done)
+            let source = unsafe UnsafeRawBufferPointer(rebasing: bytes[done..<done + length])
+            while pages.count <= page { pages.append([]) }
+            if pages[page].isEmpty { pages[page] = [UInt8](repeating: 0, count: Self.pageSize) }
+            unsafe pages[page].withUnsafeMutableBytes {
+                unsafe UnsafeMutableRawBufferPointer(rebasing: $0[start..<start + length]).copyMemory(
+                    from: source)
+            }
+            done += length
+        }
+        if bytes.count > 0 { size = max(size, end) }
+        return true
+    }
+
+    /// Cuts the file, or extends it with zeros; `false` where no file could be so large.
+    mutating func truncate(to newSize: UInt64) -> Bool {
+        guard newSize <= Self.largestSize else { return false }
+        if newSize < size {
+            let (page, start) = Self.place(newSize)
+            let kept = start == 0 ? page : page + 1
+            if kept < pages.count { pages.removeLast(pages.count - kept) }
+            if start > 0, page < pages.count, !pages[page].isEmpty {
+                for index in start..<Self.pageSize { pages[page][index] = 0 }
+            }
+        }
+        size = newSize
+        return true
+    }
+
+    private static func place(_ offset: UInt64) -> (page: Int, start: Int) {
+        (Int(offset / UInt64(pageSize)), Int(offset % UInt64(pageSize)))
+    }
+}
+
+// MARK: - MemoryFile
+
+/// A file or directory in memory, apart from its names.
+final class MemoryFileNode: Sendable {
+    let identity: FileIdentity
+    let isDirectory: Bool
+    private let state = Mutex((contents: MemoryContents(), isLocked: false))
+
+    init(_ identity: FileIdentity, isDirectory: Bool) {
+        self.identity = identity
+        self.isDirectory = isDirectory
+    }
+
+    var status: FileStatus {
+        FileStatus(
+            size: size, identity: identity, kind: isDirectory ? .directory : .file, access: Self.access)
+    }
+
+    /// Who may do what: this process.
+    static let access = FileAccess(permissions: 0o600, owner: 0, group: 0)
+
+    var size: UInt64 { state.withLock { $0.contents.size } }
+
+    /// Runs `body` on the contents, which nobody else uses meanwhile.
+    func withContents<R: Sendable>(_ body: (inout MemoryContents) -> R) -> R {
+        state.withLock { body(&$0.contents) }
+    }
+
+    /// Takes the lock; `false` when somebody has it.
+    func lock() -> Bool {
+        state.withLock { state in
+            defer { state.isLocked = true }
+            return !state.isLocked
+        }
+    }
+
+    func unlock() { state.withLock { $0.isLocked = false } }
+}
+
+/// A handle on a file in memory.
+final class MemoryFile: File {
+    let path: String
+    private let node: MemoryFileNode
+    private let isWritable: Bool
+
+    init(_ node: MemoryFileNode, _ path: String, isWritable: Bool) {
+        self.node = node
+        self.path = path
+        self.isWritable = isWritable
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        node.withContents { unsafe $0.read(into: buffer, at: offset) }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) throws(FileError) -> Int {
+        try checkWritable("write")
+        guard node.withContents({ unsafe $0.write(bytes, at: offset) }) else {
+            throw FileError(.noSpace, operation: "write", path: path)
+        }
+        return bytes.count
+    }
+
+    /// What is in memory is as durable as it gets.
+    func sync() throws(FileError) {}
+
+    func size() throws(FileError) -> UInt64 { node.size }
+
+    func truncate(to size: UInt64) throws(FileError) {
+        try checkWritable("truncate")
+        guard node.withContents({ $0.truncate(to: size) }) else {
+            throw FileError(.noSpace, operation: "truncate", path: path)
+        }
+    }
+
+    func identity() throws(FileError) -> FileIdentity { node.identity }
+
+    func access() throws(FileError) -> FileAccess { MemoryFileNode.access }
+
+    func lock() throws(FileError) -> any FileLock {
+        guard node.lock() else {
+            throw FileError(.locked(holder: "this process"), operation: "lock", path: path)
+        }
+        return MemoryLock(node)
+    }
+
+    func handle(named path: String) throws(FileError) -> any File {
+        MemoryFile(node, path, isWritable: isWritable)
+    }
+
+    private func checkWritable(_ operation: String) throws(FileError) {
+        if !isWritable { throw FileError(.other, operation: operation, path: path) }
+    }
+}
+
+/// A held lock of a file in memory.
+private final class MemoryLock: FileLock {
+    private let node: MemoryFileNode
+    private let isReleased = Atomic<Bool>(false)
+
+    init(_ node: MemoryFileNode) { self.node = node }
+
+    deinit { release() }
+
+    func release() {
+        if !isReleased.exchange(true, ordering: .acquiringAndReleasing) { node.unlock() }
+    }
+}

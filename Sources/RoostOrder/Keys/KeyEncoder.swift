@@ -1,3 +1,4 @@
+import Fleece
 import RoostBytes
 
 /// Writes JSON values as keys: bytes that compare as the values do in a collation.
@@ -121,5 +122,170 @@ package final class KeyEncoder {
             if byte <= 1 { buffer.append(1) }
             buffer.append(byte <= 1 ? byte + 1 : byte)
         }
+    }
+}
+
+// MARK: - Values
+
+extension KeyEncoder {
+    /// Appends a value, whose document has no shared keys; one that is not there as missing.
+    ///
+    /// - Throws: ``FleeceError`` with `tooDeep` for a value nested deeper than a body may be, as damage leaves it.
+    package func append(_ value: FleeceValue) throws(FleeceError) {
+        let result = value.withNode { node in
+            Result { () throws(FleeceError) in try append(node) }
+        }
+        if let result { try result.get() } else { appendMissing() }
+    }
+
+    /// Appends a value; one that is not there as missing.
+    ///
+    /// - Throws: as ``append(_:)-(FleeceValue)``.
+    package func append(_ node: FleeceNode) throws(FleeceError) {
+        guard append(cutting: node) else {
+            throw FleeceError(.tooDeep, "Collections are nested more than \(FleeceLimits.maximumDepth) deep.")
+        }
+    }
+
+    /// Appends a value; what is nested deeper in it than a body may be counts as null.
+    ///
+    /// - Returns: whether nothing is.
+    @discardableResult package func append(cutting node: FleeceNode, depth: Int = 0) -> Bool {
+        var isWhole = true
+        switch node.content {
+        case .undefined: appendMissing()
+        case .null: appendNull()
+        case .bool(let value): append(value)
+        case .integer(let number): append(number)
+        case .unsigned(let number): append(number)
+        case .double(let number): append(number)
+        case .string(let text): append(text: text)
+        case .data(let bytes): append(data: bytes)
+        case .dictionary where node.nearestToDecimal != nil: append(node.nearestToDecimal ?? 0)
+        case .array where depth >= FleeceLimits.maximumDepth,
+            .dictionary where depth >= FleeceLimits.maximumDepth:
+            appendNull()
+            return false
+        case .array:
+            beginArray()
+            for index in 0..<node.elementCount {
+                guard let element = node[index] else {
+                    appendMissing()
+                    continue
+                }
+                if !append(cutting: element, depth: depth + 1) { isWhole = false }
+            }
+            endCollection()
+        case .dictionary:
+            beginObject()
+            for index in 0..<node.elementCount {
+                guard let member = node.member(index) else { continue }
+                append(text: member.key)
+                if !append(cutting: member.value, depth: depth + 1) { isWhole = false }
+            }
+            endCollection()
+        }
+        return isWhole
+    }
+}
+
+// MARK: - KeyTags
+
+/// The bytes that the keys of values begin with, in the order of the kinds. 00 ends collections and texts, so no tag is 00;
+/// FF is greater than any.
+struct KeyTags: Sendable {
+    let null: UInt8
+    let `false`: UInt8
+    let `true`: UInt8
+    let negative: UInt8
+    let positive: UInt8
+    let text: UInt8
+    let array: UInt8
+    let object: UInt8
+
+    /// Only in indexes, where a row stands for every document: no value.
+    static let missing: UInt8 = 0x01
+    /// Bytes, which are no JSON and come last.
+    static let data: UInt8 = 0x60
+    /// Ends a collection or a text.
+    static let end: UInt8 = 0x00
+
+    static let json = KeyTags(
+        null: 0x10, false: 0x11, true: 0x12, negative: 0x20, positive: 0x21, text: 0x30, array: 0x40,
+        object: 0x50)
+    static let raw = KeyTags(
+        null: 0x21, false: 0x20, true: 0x22, negative: 0x10, positive: 0x11, text: 0x50, array: 0x40,
+        object: 0x30)
+}
+
+// MARK: - OrderedNumber
+
+/// A number in the form that keys have it in, which holds every Int64, UInt64 and Double exactly.
+///
+/// The magnitude is 74 bits: the eleven of a Double's biased exponent, then 63 of the fraction after the leading one. So
+/// magnitudes compare as integers do.
+struct OrderedNumber: Hashable {
+    /// Never set for zero.
+    let isNegative: Bool
+    let magnitude: UInt128
+
+    private static let fractionBits = 63
+
+    init(_ value: Int64) { self.init(isNegative: value < 0, value.magnitude) }
+
+    init(_ value: UInt64) { self.init(isNegative: false, value) }
+
+    private init(isNegative: Bool, _ magnitude: UInt64) {
+        guard magnitude != 0 else {
+            self.isNegative = false
+            self.magnitude = 0
+            return
+        }
+        let shift = magnitude.leadingZeroBitCount
+        let exponent = UInt128(1023 + 63 - shift)
+        let fraction = (magnitude << UInt64(shift)) & (UInt64(1) << 63 - 1)
+        self.isNegative = isNegative
+        self.magnitude = exponent << UInt128(Self.fractionBits) | UInt128(fraction)
+    }
+
+    /// The number; `nil` for one that is none (NaN).
+    init?(_ value: Double) {
+        guard !value.isNaN else { return nil }
+        let bits = value.magnitude.bitPattern
+        isNegative = value < 0
+        magnitude = UInt128(bits) << UInt128(Self.fractionBits - 52)
+    }
+
+    /// A number from a key; `nil` for a magnitude that no number has.
+    init?(isNegative: Bool, magnitude: UInt128) {
+        guard magnitude >> 74 == 0, !isNegative || magnitude != 0 else { return nil }
+        self.isNegative = isNegative
+        self.magnitude = magnitude
+        guard whole != nil || magnitude & 0x7FF == 0 else { return nil }
+    }
+
+    /// The number if it is whole and below 2⁶⁴: whether it is negative, and its magnitude.
+    var whole: UInt64? {
+        if magnitude == 0 { return 0 }
+        let exponent = Int(magnitude >> UInt128(Self.fractionBits)) - 1023
+        guard 0...63 ~= exponent else { return nil }
+        let significand = UInt64(truncatingIfNeeded: magnitude) | UInt64(1) << 63
+        let shift = UInt64(63 - exponent)
+        let whole = significand >> shift
+        return whole << shift == significand ? whole : nil
+    }
+
+    /// The number as a Double: exact unless it is a whole number beyond 2⁵³.
+    var double: Double {
+        if magnitude & 0x7FF != 0, let whole { return isNegative ? -Double(whole) : Double(whole) }
+        let value = Double(bitPattern: UInt64(truncatingIfNeeded: magnitude >> 11))
+        return isNegative ? -value : value
+    }
+}
+
+extension OrderedNumber: Comparable {
+    static func < (a: Self, b: Self) -> Bool {
+        if a.isNegative != b.isNegative { return a.isNegative }
+        return a.isNegative ? b.magnitude < a.magnitude : a.magnitude < b.magnitude
     }
 }

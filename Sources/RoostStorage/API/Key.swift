@@ -37,3 +37,105 @@ extension Key: ExpressibleByStringLiteral, ExpressibleByArrayLiteral {
     /// The literal's bytes.
     public init(arrayLiteral elements: UInt8...) { self.init(elements) }
 }
+
+// MARK: - KeyRange
+
+/// A range of keys, open or bounded at either end.
+public struct KeyRange: Hashable, Sendable {
+    /// The first key that belongs to the range; `nil` for the beginning of the tree.
+    public let lower: Key?
+    /// The first key after the range; `nil` for the end of the tree.
+    public let upper: Key?
+
+    /// The keys from `lower` up to, not including, `upper`.
+    public init(lower: Key? = nil, upper: Key? = nil) {
+        self.lower = lower
+        self.upper = upper
+    }
+
+    /// All keys.
+    public static let all = KeyRange()
+
+    /// `a ..< b`
+    public init(_ range: Range<Key>) { self.init(lower: range.lowerBound, upper: range.upperBound) }
+
+    /// `a ... b`
+    public init(_ range: ClosedRange<Key>) {
+        self.init(lower: range.lowerBound, upper: range.upperBound.successor)
+    }
+
+    /// `a...`
+    public init(_ range: PartialRangeFrom<Key>) { self.init(lower: range.lowerBound) }
+
+    /// `..<b`
+    public init(_ range: PartialRangeUpTo<Key>) { self.init(upper: range.upperBound) }
+
+    /// `...b`
+    public init(_ range: PartialRangeThrough<Key>) { self.init(upper: range.upperBound.successor) }
+
+    /// The keys that begin with `prefix`.
+    public init(prefix: Key) {
+        var end = prefix.bytes
+        while let last = end.indices.last {
+            if end[last] < 255 {
+                end[last] += 1
+                self.init(lower: prefix, upper: Key(end))
+                return
+            }
+            end.removeLast()
+        }
+        self.init(lower: prefix)
+    }
+
+    var isEmpty: Bool {
+        guard let upper else { return false }
+        return upper <= (lower ?? [])
+    }
+}
+
+extension Key {
+    /// The least key that is greater.
+    var successor: Key { Key(bytes + [0]) }
+}
+
+// MARK: - Tree
+
+/// Names one of a store's ordered trees. Valid in every transaction and snapshot in which the tree exists.
+public struct Tree: Hashable, Sendable {
+    /// The tree's number, which is never given to another.
+    package let id: UInt64
+    /// The tree's name.
+    public let name: String
+
+    init(id: UInt64, name: String) {
+        self.id = id
+        self.name = name
+    }
+
+    static func check(name: String, reduction: String) throws(StoreError) {
+        guard reduction.utf8.count <= Format.maximumNameLength else {
+            throw StoreError(
+                .limitExceeded,
+                "A reduction's name takes up to \(Format.maximumNameLength) bytes of UTF-8; this one takes "
+                    + "\(reduction.utf8.count).")
+        }
+        guard !name.isEmpty, name.utf8.count <= Format.maximumNameLength else {
+            throw StoreError(
+                .limitExceeded,
+                "A tree's name takes 1 to \(Format.maximumNameLength) bytes of UTF-8; this one takes "
+                    + "\(name.utf8.count).")
+        }
+    }
+
+    func missing(in path: String) -> StoreError {
+        StoreError(.notFound, "\(path) has no tree \"\(name)\" here: it was deleted, or is not made yet.")
+    }
+}
+
+/// A value outside the trees, by which several entries can share it.
+@usableFromInline package struct ValueReference: Hashable, Sendable {
+    let chunk: ChunkReference
+
+    /// Bytes that the value takes in the file.
+    package var storedLength: Int { Int(chunk.length) }
+}

@@ -104,3 +104,119 @@ public final class Snapshot: Sendable {
         get throws(StoreError) { try self[tree].value(key) }
     }
 }
+
+// MARK: - PublishedSnapshot
+
+/// The newest commit's snapshot, one for each of a few threads: taking and releasing it counts references, and where two
+/// threads count the same ones, each waits for the other's cache line. With one snapshot for all, two threads read
+/// little more than one alone.
+///
+/// An object of its own, so that the commits' queue can publish without a weak reference to the store: an object that has
+/// ever had one counts its references at half the speed.
+@safe final class PublishedSnapshot: Sendable {
+    private static let count = 8
+    private let threadNumber = ThreadNumber()
+    /// Lives as long as this object.
+    private nonisolated(unsafe) let places: UnsafeMutablePointer<Place>
+
+    /// The snapshot of some threads, in a cache line of its own.
+    private struct Place: ~Copyable {
+        let newest: Mutex<Snapshot>
+        private let padding: (UInt64, UInt64, UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0, 0, 0)
+
+        init(_ snapshot: Snapshot) { newest = Mutex(snapshot) }
+    }
+
+    init(_ state: StoreState) {
+        unsafe places = .allocate(capacity: PublishedSnapshot.count)
+        for index in 0..<PublishedSnapshot.count {
+            unsafe (places + index).initialize(to: Place(Snapshot(state: state, isNewest: true)))
+        }
+    }
+
+    deinit {
+        for index in 0..<PublishedSnapshot.count { unsafe places[index].newest.withLock { $0.retire() } }
+        unsafe places.deinitialize(count: PublishedSnapshot.count)
+        unsafe places.deallocate()
+    }
+
+    var snapshot: Snapshot {
+        unsafe places[threadNumber.current & (PublishedSnapshot.count - 1)].newest.withLock { $0 }
+    }
+
+    /// Puts `state` in the place of what was newest.
+    func publish(_ state: StoreState) {
+        var snapshots = (0..<PublishedSnapshot.count).map { _ in Snapshot(state: state, isNewest: true) }
+        swap(&snapshots, from: 0)
+        for old in snapshots { old.retire() }
+        // What only the old ones still held is freed outside the locks, where no reader waits for it.
+        _ = consume snapshots
+    }
+
+    /// Exchanges the snapshots from `index` on while holding the locks of all before: nobody sees the new commit before
+    /// everybody does.
+    private func swap(_ snapshots: inout [Snapshot], from index: Int) {
+        guard index < snapshots.count else { return }
+        unsafe places[index].newest.withLock {
+            Swift.swap(&$0, &snapshots[index])
+            swap(&snapshots, from: index + 1)
+        }
+    }
+}
+
+// MARK: - RecentTrees
+
+/// The trees that a snapshot was asked for last. They are found again without counting a reference to what the snapshots
+/// of all threads share, where each thread would wait for the others' cache lines.
+///
+/// Any thread may use it. What is noted must live as long as it does.
+@safe struct RecentTrees: ~Copyable, Sendable {
+    private typealias Slot = Atomic<Unmanaged<TreeVersion>?>
+
+    // A tree has one place, by its number. A collection has three trees with numbers that follow each other.
+    private let first = unsafe Slot(nil)
+    private let second = unsafe Slot(nil)
+    private let third = unsafe Slot(nil)
+    private let fourth = unsafe Slot(nil)
+    private let fifth = unsafe Slot(nil)
+    private let sixth = unsafe Slot(nil)
+    private let seventh = unsafe Slot(nil)
+    private let eighth = unsafe Slot(nil)
+
+    /// What reads the tree of that number; `nil` where it is not known. O(1).
+    @inline(__always)
+    func reader(of id: UInt64) -> Unmanaged<TreeReader>? {
+        unsafe version(at: id)?._withUnsafeGuaranteedRef { version in
+            unsafe version.id == id ? Unmanaged.passUnretained(version.reader) : nil
+        }
+    }
+
+    @inline(__always)
+    private func version(at id: UInt64) -> Unmanaged<TreeVersion>? {
+        switch id % 8 {
+        case 0: unsafe first.load(ordering: .acquiring)
+        case 1: unsafe second.load(ordering: .acquiring)
+        case 2: unsafe third.load(ordering: .acquiring)
+        case 3: unsafe fourth.load(ordering: .acquiring)
+        case 4: unsafe fifth.load(ordering: .acquiring)
+        case 5: unsafe sixth.load(ordering: .acquiring)
+        case 6: unsafe seventh.load(ordering: .acquiring)
+        default: unsafe eighth.load(ordering: .acquiring)
+        }
+    }
+
+    /// Remembers a tree, perhaps in the place of another one.
+    func note(_ version: TreeVersion) {
+        let tree = unsafe Unmanaged.passUnretained(version)
+        switch version.id % 8 {
+        case 0: unsafe first.store(tree, ordering: .releasing)
+        case 1: unsafe second.store(tree, ordering: .releasing)
+        case 2: unsafe third.store(tree, ordering: .releasing)
+        case 3: unsafe fourth.store(tree, ordering: .releasing)
+        case 4: unsafe fifth.store(tree, ordering: .releasing)
+        case 5: unsafe sixth.store(tree, ordering: .releasing)
+        case 6: unsafe seventh.store(tree, ordering: .releasing)
+        default: unsafe eighth.store(tree, ordering: .releasing)
+        }
+    }
+}

@@ -294,3 +294,49 @@ public final class Store: Sendable {
     /// A log shorter than this is left to be replayed, which takes less time than writing a checkpoint.
     private static let shortLog: UInt64 = 256 << 10
 }
+
+// MARK: - Opened
+
+extension Store {
+    /// Makes the function of a reduction known, from now on. One of the same name that is known already stays.
+    public func register(_ reduction: Reduction) { options.reductions.add(reduction) }
+
+    /// Whether the store was opened for reading only.
+    package var isReadOnly: Bool { options.isReadOnly }
+
+    /// What transforms the chunks of the present file; `nil` where nothing does, and after closing.
+    package var transform: (any ChunkTransform)? { state.file.codec.transform }
+
+    /// When its commits count as done.
+    package var durability: StoreOptions.Durability { options.durability }
+}
+
+// MARK: - StoreStatistics
+
+/// How large a store is and what of it is alive.
+public struct StoreStatistics: Hashable, Sendable {
+    /// Bytes of the file.
+    public let fileBytes: UInt64
+    /// Bytes of it that the newest commit leads to: nodes, and values that entries own. What a compaction keeps.
+    public let liveBytes: UInt64
+    /// Bytes of the log that opening the store after a crash would read and replay.
+    public let logBytes: UInt64
+    /// Bytes of memory that pending changes take.
+    public let pendingBytes: Int
+    /// The number of the newest commit.
+    public let commit: UInt64
+    /// How many compactions lie behind the file.
+    public let generation: UInt64
+}
+
+extension Store {
+    /// How large the store is now.
+    public func statistics() throws(StoreError) -> StoreStatistics {
+        let state = state
+        let size = try fileCall { () throws(FileError) in try state.file.file.size() }
+        return StoreStatistics(
+            fileBytes: size, liveBytes: state.liveBytes,
+            logBytes: state.logBytes, pendingBytes: state.pendingBytes, commit: state.record.number,
+            generation: state.file.header.generation)
+    }
+}

@@ -1,5 +1,7 @@
+import Dispatch
 import RoostBytes
 import RoostFile
+import Synchronization
 
 /// One compaction of a store, from the copy to the swap.
 ///
@@ -195,7 +197,7 @@ final class Compaction {
         record.checkpoint = offset
         record.replayAfter = offset
         record.liveBytes = directory.trees.reduce(0) { $0 &+ $1.root.summary.bytes }
-        let bytes = output.seal(&record)
+        let bytes = output.end(with: &record)
         try output.parts?.finish()
         try fileCall { () throws(FileError) in
             unsafe try output.file.file.writeFully(bytes.buffer.view.buffer, at: bytes.start)
@@ -289,4 +291,88 @@ extension CompactionOptions {
         case .replaced(let factory): factory
         }
     }
+}
+
+// MARK: - CompactionControl
+
+/// By which a running compaction is told to stop, and tells how far it is. Usable from any thread.
+final class CompactionControl: Sendable {
+    private let cancelled = Atomic<Bool>(false)
+    private let wake = DispatchSemaphore(value: 0)
+    private let work = Mutex<WorkUnderWay?>(nil)
+
+    /// `nil` before it begins.
+    var underWay: WorkUnderWay? { work.withLock { $0 } }
+
+    /// The compaction begins at `time`, in microseconds since 1970.
+    func begin(at time: UInt64, bytesTotal: UInt64) {
+        work.withLock {
+            $0 = WorkUnderWay(start: time, progress: WorkProgress(completed: 0, total: bytesTotal))
+        }
+    }
+
+    func note(_ progress: WorkProgress) { work.withLock { $0?.progress = progress } }
+
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    func cancel() {
+        cancelled.store(true, ordering: .releasing)
+        wake.signal()
+    }
+
+    /// Waits for `seconds`, or until cancelled.
+    func pause(_ seconds: Double) { _ = wake.wait(timeout: .now() + seconds) }
+
+    /// - Throws: ``StoreError/Code/cancelled``
+    func check() throws(StoreError) {
+        guard !isCancelled else {
+            throw StoreError(.cancelled, "The compaction was cancelled; the store is as it was.")
+        }
+    }
+}
+
+// MARK: - CompactionPace
+
+/// Keeps a compaction within its speed, tells how far it is, and stops it when asked to.
+final class CompactionPace {
+    private let control: CompactionControl
+    private let clock: any WallClock
+    private let bytesPerSecond: Double?
+    private let meter: ProgressMeter
+    private let start: UInt64
+
+    /// - Parameter bytesTotal: bytes that lived when the compaction began.
+    init(
+        control: CompactionControl, clock: any WallClock, bytesPerSecond: Int?, bytesTotal: UInt64,
+        progress: ProgressHandler?
+    ) {
+        self.control = control
+        self.clock = clock
+        self.bytesPerSecond = bytesPerSecond.map { Double(max($0, 1)) }
+        meter = ProgressMeter(total: bytesTotal, progress)
+        start = clock.monotonic()
+    }
+
+    /// Notes a step of the copy: bytes read of what lives, and bytes written altogether. Waits if that was too fast.
+    func copied(_ bytes: UInt64, writtenEnd: UInt64) throws(StoreError) {
+        try control.check()
+        try meter.advance(bytes)
+        guard let bytesPerSecond else { return }
+        let due = Double(writtenEnd) / bytesPerSecond
+        while !control.isCancelled {
+            let early = due - seconds
+            guard early > 0 else { return }
+            control.pause(min(early, 0.25))
+        }
+        try control.check()
+    }
+
+    /// Tells that the copy is complete.
+    func finishedCopy() throws(StoreError) { try meter.complete() }
+
+    /// Stops a cancelled compaction, without telling anybody anything: others may be waiting.
+    func check() throws(StoreError) { try control.check() }
+
+    /// Since the start.
+    var seconds: Double { Double(clock.monotonic() &- start) / 1_000_000 }
 }

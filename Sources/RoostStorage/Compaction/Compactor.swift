@@ -162,3 +162,95 @@ final class Compactor: Sendable {
             max(next.overflow ? .max : next.partialValue, Compactor.smallestFile), ordering: .relaxed)
     }
 }
+
+// MARK: - CompactionOptions
+
+/// How a store is compacted.
+public struct CompactionOptions: Sendable {
+    /// Bytes per second that the copy may write, so that other work keeps the medium's speed; `nil` for no limit.
+    public var bytesPerSecond: Int?
+    /// Bytes of memory that the copy works with, apart from the node cache and a write buffer of 8 MiB. 1 MiB at
+    /// least. Default: 32 MiB.
+    public var memory = 32 << 20
+    /// The zlib level for values and nodes in the new file, as ``StoreOptions/compression``; `nil` for the store's own.
+    public var compression: Int32?
+    /// The size in bytes that nodes of the new file aim at, 1024 to 32768; `nil` for the store's own.
+    public var nodeSize: Int?
+    /// What becomes of the store's encryption.
+    package var encryption = Encryption.unchanged
+
+    /// What transforms the chunks of the new file.
+    package enum Encryption: Sendable {
+        /// What transforms those of the old one, with another file's parameters.
+        case unchanged
+        /// Nothing: the store is decrypted.
+        case none
+        /// Another key: the store is encrypted, or encrypted anew.
+        case replaced(any ChunkTransformFactory)
+    }
+
+    /// The defaults.
+    public init() {}
+
+    var memoryInRange: Int { max(memory, 1 << 20) }
+}
+
+/// What a compaction did.
+public struct CompactionResult: Sendable, Hashable {
+    /// The size of the file that was replaced, in bytes.
+    public internal(set) var bytesBefore: UInt64
+    /// The size of the new file, in bytes.
+    public internal(set) var bytesAfter: UInt64
+    /// Bytes that lived when the compaction began.
+    public internal(set) var bytesLive: UInt64
+    /// Bytes that were written, to the new file and for scratch.
+    public internal(set) var bytesWritten: UInt64
+    /// How long it took, in seconds.
+    public internal(set) var duration: Double
+    /// For how long nobody could commit, in seconds.
+    public internal(set) var pause: Double
+}
+
+// MARK: - Compaction
+
+extension Store {
+    /// Writes what lives into a new file that takes the place of the present one.
+    ///
+    /// Readers and writers go on meanwhile, but for a short pause at the end (see ``CompactionResult/pause``).
+    /// Snapshots taken before keep the old file until they go. Older commits are gone afterwards: history begins with
+    /// the commit that the copy was made of. A crash at any moment leaves the old file or the new one, and either has
+    /// everything that was committed.
+    ///
+    /// - Parameters:
+    ///   - options: its speed, its memory, and the form of what it writes.
+    ///   - progress: called now and then, on the calling thread; returns `false` to cancel.
+    /// - Throws: ``StoreError/Code/compacting`` when a compaction that somebody asked for is running,
+    ///   ``StoreError/Code/nestedWrite`` within a ``write(_:)`` on the same thread,
+    ///   ``StoreError/Code/cancelled`` after that, ``cancelCompaction()`` or ``close()``, and what reading and writing
+    ///   may throw, a full medium among it. The store then goes on in its old file.
+    @discardableResult
+    public func compact(
+        _ options: CompactionOptions = CompactionOptions(), progress: ProgressHandler? = nil
+    ) throws(StoreError) -> CompactionResult {
+        guard isWritable else { throw notWritable() }
+        try checkNotWriting()
+        try Store.checkRoom(path)
+        return try compactor.compact(self, options, progress)
+    }
+
+    /// Compacts now if less than a part of the file lives, for who leaves much lying and knows that it was the last. Waits for a
+    /// compaction that is running; does nothing where ``StoreOptions/compactsAutomatically`` is off, and to a small file.
+    ///
+    /// - Throws: as ``compact(_:progress:)``.
+    package func compact(below share: Double) throws(StoreError) {
+        guard isWritable else { throw notWritable() }
+        try checkNotWriting()
+        try compactor.compact(self, below: share)
+    }
+
+    /// How far a compaction is that is running, whoever asked for it; `nil` while there is none.
+    package var compactionUnderWay: WorkUnderWay? { compactor.underWay }
+
+    /// Makes a compaction that is running, on whatever thread, end soon; the store stays as it is.
+    public func cancelCompaction() { compactor.cancel() }
+}

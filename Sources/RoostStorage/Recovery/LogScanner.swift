@@ -142,3 +142,153 @@ struct LogScanner {
         return hash.finalize(buffer.view) == record.contentChecksum
     }
 }
+
+// MARK: - Search
+
+extension LogScanner {
+    /// Whether a record behind the commit of `record` says that more than that commit was on the medium.
+    ///
+    /// Such a record counts wherever it is found: bytes that were inserted or taken out before it move it from its place, and
+    /// nothing else makes bytes with the right checksum for the place that they name.
+    func hasLaterSynced(after record: CommitRecord) throws(StoreError) -> Bool {
+        let size = try fileCall { () throws(FileError) in try file.file.size() }
+        guard record.end < size else { return false }
+        let window = ByteBuffer(capacity: Int(min(size - record.end, UInt64(LogScanner.largestWindow))))
+        defer { extendLifetime(window) }
+        var position = record.end
+        while position + UInt64(CommitRecord.size) <= size {
+            window.resize(to: Int(min(size - position, UInt64(LogScanner.largestWindow))))
+            let count = try fileCall { () throws(FileError) in
+                unsafe try file.file.readFully(into: window.mutableBytes, at: position)
+            }
+            window.resize(to: count)
+            guard count >= CommitRecord.size else { return false }
+            let last = count - CommitRecord.size
+            var index = 0
+            while index <= last {
+                let word = window.view.load(UInt64.self, at: index)
+                // Where a record begins there is no zero.
+                guard word != 0 else {
+                    index += 8
+                    continue
+                }
+                if word == CommitRecord.magic,
+                    saysSynced(window.view.slice(index, CommitRecord.size), beyond: record)
+                {
+                    return true
+                }
+                index += 1
+            }
+            position += UInt64(last + 1)
+        }
+        return false
+    }
+
+    /// Whether `bytes` are a record, for whatever place, by which more than the commit of `record` was on the medium.
+    private func saysSynced(_ bytes: ByteView, beyond record: CommitRecord) -> Bool {
+        let found = CommitRecord(
+            decoding: bytes, at: bytes.load(UInt64.self, at: 24), salt: file.header.salt)
+        guard let found = authentic(found, bytes), found.kind != .barrier else { return false }
+        return found.syncedEnd > record.end
+    }
+
+    /// The last record that stands whole before `end`, whatever its commit and the records before it look like;
+    /// for finding a way on where the chain of records is broken.
+    func nearestRecord(before end: UInt64) throws(StoreError) -> CommitRecord? {
+        let block = UInt64(Format.blockSize)
+        var position = end / block * block
+        let window = ByteBuffer(capacity: Format.blockSize)
+        var length = block
+        while position > Format.firstCommit {
+            let start = max(Format.firstCommit, position - min(position, length))
+            window.resize(to: Int(position - start))
+            let count = (try? unsafe file.file.readFully(into: window.mutableBytes, at: start)) ?? 0
+            window.resize(to: count)
+            while position > start {
+                if let record = candidate(endingAt: Int(position - start), in: window.view, from: start),
+                    record.kind != .barrier
+                {
+                    return record
+                }
+                position -= block
+            }
+            length = min(length * 8, UInt64(LogScanner.largestWindow))
+        }
+        return nil
+    }
+}
+
+// MARK: - CommitStream
+
+/// Follows a file's commits forwards, verifying each: that it continues the one before and that its bytes are whole.
+///
+/// A commit that is just being written is not there yet: it is read again the next time.
+struct CommitStream {
+    private let file: DataFile
+    /// The commit that the next one must continue; `nil` before the file's first.
+    private(set) var last: CommitRecord?
+    private let window = ByteBuffer(capacity: CommitStream.windowLength)
+
+    private static let windowLength = 1 << 18
+
+    init(file: DataFile, after last: CommitRecord?) {
+        self.file = file
+        self.last = last
+    }
+
+    /// The next whole commit, `nil` when there is none.
+    ///
+    /// - Parameter visit: given the commit's bytes, record included, in pieces and before they are verified.
+    mutating func next(
+        _ visit: (ByteView, UInt64) throws(StoreError) -> Void = { (_, _) throws(StoreError) in }
+    ) throws(StoreError) -> CommitRecord? {
+        let start = last?.end ?? Format.firstCommit
+        var position = start
+        var hash = Checksum(seed: file.header.salt)
+        while true {
+            guard try fill(at: position, isFirst: position == start) else { return nil }
+            let bytes = window.view
+            let block = Format.blockSize
+            if position == start, bytes[4] == 0,
+                record(in: bytes.slice(0, block), at: start, from: start) == nil
+            {
+                return nil
+            }
+            for offset in stride(from: 0, to: bytes.count, by: block) {
+                let part = bytes.slice(offset, block)
+                let place = position + UInt64(offset)
+                guard let record = record(in: part, at: place, from: start) else {
+                    hash.update(part)
+                    continue
+                }
+                let rest = part.slice(0, block - CommitRecord.size)
+                guard hash.finalize(rest) == record.contentChecksum else { return nil }
+                try visit(bytes.slice(0, offset + block), position)
+                last = record
+                return record
+            }
+            try visit(bytes, position)
+            position += UInt64(bytes.count)
+        }
+    }
+
+    /// Reads whole blocks into the window; `false` at the file's end.
+    private func fill(at position: UInt64, isFirst: Bool) throws(StoreError) -> Bool {
+        // Most commits are small, and most calls find none.
+        window.resize(to: isFirst ? 4 * Format.blockSize : CommitStream.windowLength)
+        let count = try fileCall { () throws(FileError) in
+            unsafe try file.file.readFully(into: window.mutableBytes, at: position)
+        }
+        window.resize(to: count / Format.blockSize * Format.blockSize)
+        return window.count > 0
+    }
+
+    /// The record at the end of `block`, if it is that of the commit that begins at `start` and continues ``last``.
+    private func record(in block: ByteView, at place: UInt64, from start: UInt64) -> CommitRecord? {
+        guard
+            let record = LogScanner(file: file).candidate(endingAt: Format.blockSize, in: block, from: place),
+            record.kind != .barrier, record.start == start, record.follows(last)
+        else { return nil }
+        return record
+    }
+}

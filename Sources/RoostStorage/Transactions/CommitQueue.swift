@@ -87,7 +87,7 @@ final class CommitQueue: Sendable {
     var tip: StoreState { shared.withLock { $0.tip } }
 
     /// Adds a commit to those that wait. It becomes the new tip once its changes are made. Only the holder of the
-    /// writer lock may do so; the lock may be released after that, before ``finish(_:making:)``.
+    /// writer lock may do so; the lock may be released after that, before ``makeDurable(_:making:)``.
     func enqueue(_ commit: StagedCommit, on base: Base) throws(StoreError) -> Ticket {
         let state = try commit.stateIfMade
         let ticket: Result<Ticket, StoreError> = shared.withLock { shared in
@@ -119,18 +119,18 @@ final class CommitQueue: Sendable {
     }
 
     /// Says that the changes of an enqueued commit were made, or why they could not be.
-    func complete(_ commit: StagedCommit, with outcome: Result<StoreState, StoreError>, on base: Base) {
+    func noteApplied(_ commit: StagedCommit, with outcome: Result<StoreState, StoreError>, on base: Base) {
         if case .success(let state) = outcome {
             shared.withLock { if $0.setbacks == base.setbacks { $0.tip = state } }
             if Failpoint.earlyPublication.isActive { publish(state) }
         }
-        commit.complete(with: outcome)
+        commit.noteApplied(with: outcome)
     }
 
     /// Returns when the commit is durable, or as durable as the options ask for.
     ///
     /// - Parameter changes: what is still to be made, while the medium is busy. Where the commit fails it may not be made.
-    func finish(_ ticket: Ticket, making changes: Changes? = nil) throws(StoreError) {
+    func makeDurable(_ ticket: Ticket, making changes: Changes? = nil) throws(StoreError) {
         if ticket.leads { return try lead(making: changes) }
         changes?.make()
         switch ticket.commit.wait() {
@@ -149,7 +149,8 @@ final class CommitQueue: Sendable {
     func drain() throws(StoreError) -> StoreState {
         let base = try base()
         let nothing = UnwrittenBytes(start: base.state.record.end, buffer: ByteBuffer())
-        try finish(try enqueue(StagedCommit(bytes: nothing, state: base.state, needsSync: false), on: base))
+        try makeDurable(
+            try enqueue(StagedCommit(bytes: nothing, state: base.state, needsSync: false), on: base))
         return base.state
     }
 
@@ -170,7 +171,7 @@ final class CommitQueue: Sendable {
         }
         let failures = put(batch, making: changes)
         for (commit, failure) in zip(batch, failures).dropFirst() {
-            commit.resolve(failure.map { .failed($0) } ?? .done)
+            commit.acknowledge(failure.map { .failed($0) } ?? .done)
         }
         passLead()
         if let failure = failures.first, let failure { throw failure }
@@ -181,7 +182,7 @@ final class CommitQueue: Sendable {
             shared.isLed = !shared.waiting.isEmpty
             return shared.waiting.first
         }
-        next?.resolve(.lead)
+        next?.acknowledge(.lead)
     }
 
     /// Puts the batch on the medium and publishes it; returns for each of its commits why that failed, if it did.
@@ -195,11 +196,11 @@ final class CommitQueue: Sendable {
         }
         // Only the changes of the last one, whose transaction still has the writer lock, may have had to wait.
         do throws(StoreError) {
-            settle(batch, through: try last.state)
+            publishBatch(batch, through: try last.state)
             return batch.map { _ in nil }
         } catch {
             let sound = batch.dropLast()
-            if let state = try? sound.last?.state { settle(sound, through: state) }
+            if let state = try? sound.last?.state { publishBatch(sound, through: state) }
             fail([last], error)
             return sound.map { _ in nil } + [error]
         }
@@ -256,7 +257,7 @@ final class CommitQueue: Sendable {
     }
 
     /// Publishes what is on the medium.
-    private func settle(_ batch: some Collection<StagedCommit>, through state: StoreState) {
+    private func publishBatch(_ batch: some Collection<StagedCommit>, through state: StoreState) {
         if syncs(batch) { noteSync(through: state) }
         let file = state.file
         file.writtenEnd.store(state.record.end, ordering: .releasing)
@@ -315,7 +316,7 @@ final class CommitQueue: Sendable {
             list.removeAll { bytes in (batch + stranded).contains { $0.bytes === bytes } }
         }
         written.file.cache.removeAll(from: written.record.end)
-        for commit in stranded { commit.resolve(.failed(error)) }
+        for commit in stranded { commit.acknowledge(.failed(error)) }
     }
 
     /// Takes what failed out of the file, as far as the medium lets it: a commit that was refused must not turn up when
@@ -368,9 +369,9 @@ final class CommitQueue: Sendable {
         let output = CommitBuffer(file: state.file, start: last.end, compression: 0, pool: nil)
         // Commits in flight may share this one's write, so it must not vouch for them.
         var record = CommitRecord(.cleanShutdown, after: last, syncedEnd: base.syncedEnd, time: time)
-        let bytes = output.seal(&record)
+        let bytes = output.end(with: &record)
         let commit = StagedCommit(bytes: bytes, state: state.with(record: record), needsSync: false)
-        try finish(try enqueue(commit, on: base))
+        try makeDurable(try enqueue(commit, on: base))
     }
 
     /// Gives space after `state`, the newest, back: what was prepared, and what a large transaction that was rolled

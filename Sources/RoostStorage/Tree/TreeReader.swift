@@ -135,3 +135,218 @@ extension DataFile {
         }
     }
 }
+
+// MARK: - Locate
+
+/// What to find a leaf by.
+enum LeafTarget {
+    /// The leaf whose span includes the key.
+    case key([UInt8])
+    /// The leaf that would hold the greatest key below this one.
+    case below([UInt8])
+    case first
+    case last
+    /// The leaf that holds the n-th entry of the tree.
+    case position(UInt64)
+}
+
+/// Where a located leaf lies in the tree.
+struct LeafPlace {
+    /// The leaf's keys are at or above this; `nil` in the first leaf.
+    var lower: [UInt8]?
+    /// The leaf's keys are below this; `nil` in the last leaf.
+    var upper: [UInt8]?
+    /// Entries of the tree before the leaf; known only for ``LeafTarget/position(_:)``.
+    var before: UInt64 = 0
+}
+
+extension TreeReader {
+    /// Copies the leaf at `target` into `image`. O(log n), for a position also O(node size) a level.
+    func locate(_ target: LeafTarget, into image: LeafImage) throws(StoreError) -> LeafPlace {
+        var place = LeafPlace()
+        guard var node = root.handle else {
+            image.clear()
+            return place
+        }
+        let pin = file.cache.reclaimer.readers.pin()
+        // The deepest node that has a bound has the nearest one.
+        var (lower, upper): ((Branch, Int)?, (Branch, Int)?)
+        while let branch = try file.branch(node, pin) {
+            let index = try choose(target, in: branch, &place.before)
+            if index > 0 { lower = (branch, index) }
+            if index + 1 < branch.count { upper = (branch, index + 1) }
+            node = try branch.handle(index, in: file)
+        }
+        place.lower = lower.map { $0.separator($1) }
+        place.upper = upper.map { $0.separator($1) }
+        try load(node, pin, into: image)
+        return place
+    }
+
+    private func choose(
+        _ target: LeafTarget, in branch: Branch, _ before: inout UInt64
+    ) throws(StoreError) -> Int {
+        switch target {
+        case .key(let key): return key.withView { branch.childIndex($0) }
+        case .below(let key): return key.withView { branch.childIndex(below: $0) }
+        case .first: return 0
+        case .last: return branch.count - 1
+        case .position(let position):
+            for index in 0..<branch.count - 1 {
+                let next = before &+ (try branch.child(index, in: file)).summary.count
+                if next > position { return index }
+                before = next
+            }
+            return branch.count - 1
+        }
+    }
+
+    func load(
+        _ node: NodeHandle, _ pin: borrowing EpochReclaimer.Pin, into image: LeafImage
+    ) throws(StoreError) {
+        guard let memory = unsafe node.memory else {
+            return image.load(try file.page(node.chunk, pin))
+        }
+        let leaf = unsafe unsafeDowncast(memory.takeUnretainedValue(), to: LeafNode.self)
+        let base = try leaf.base.map { (child) throws(StoreError) in try file.page(child.chunk, pin) }
+        try file.reading(leaf.base?.chunk ?? node.chunk) { () throws(MalformedBytes) in
+            try image.load(leaf, base: base)
+        }
+    }
+
+    // MARK: Ranks
+
+    /// How many keys of the tree are less than `key`. O(log n).
+    func rank(_ key: [UInt8]) throws(StoreError) -> UInt64 {
+        guard let node = root.handle else { return 0 }
+        let pin = file.cache.reclaimer.readers.pin()
+        return try rank(key, below: node, pin)
+    }
+
+    /// How many keys there are from `lower` up to, not including, `upper`; `nil` means the end of the tree. O(log n), with one
+    /// walk down as far as both bounds lie in the same nodes.
+    func count(from lower: [UInt8]?, to upper: [UInt8]?) throws(StoreError) -> UInt64 {
+        guard var node = root.handle else { return 0 }
+        guard let lower else { return try upper.map { (key) throws(StoreError) in try rank(key) } ?? count }
+        guard let upper else { return count &- (try rank(lower)) }
+        let pin = file.cache.reclaimer.readers.pin()
+        while let branch = try file.branch(node, pin) {
+            let first = lower.withView { branch.childIndex($0) }
+            let last = max(first, upper.withView { branch.childIndex($0) })
+            node = try branch.handle(first, in: file)
+            guard first == last else {
+                let between = try branch.entries(in: first..<last, file)
+                let end = try branch.handle(last, in: file)
+                return between &+ (try rank(upper, below: end, pin)) &- (try rank(lower, below: node, pin))
+            }
+        }
+        return try rank(upper, below: node, pin) &- (try rank(lower, below: node, pin))
+    }
+
+    /// How many keys below `top` are less than `key`.
+    private func rank(
+        _ key: [UInt8], below top: NodeHandle, _ pin: borrowing EpochReclaimer.Pin
+    ) throws(StoreError) -> UInt64 {
+        var node = top
+        var before: UInt64 = 0
+        while let branch = try file.branch(node, pin) {
+            let index = key.withView { branch.childIndex($0) }
+            before = before &+ (try branch.entries(in: 0..<index, file))
+            node = try branch.handle(index, in: file)
+        }
+        guard unsafe node.memory != nil else {
+            let page = try file.page(node.chunk, pin)
+            return before &+ UInt64(key.withView { page.search($0).index })
+        }
+        let image = LeafImage()
+        try load(node, pin, into: image)
+        return before &+ UInt64(key.withView { image.page.search($0).index })
+    }
+}
+
+// MARK: - BatchLookup
+
+/// Looks up many keys in one walk.
+struct BatchLookup {
+    private let reader: TreeReader
+    private let keys: [Key]
+    /// The places in ``keys``, in the order of the keys.
+    private let order: [Int]
+
+    init(_ keys: [Key], in reader: TreeReader) {
+        self.reader = reader
+        self.keys = keys
+        order = keys.indices.sorted { keys[$0] < keys[$1] }
+    }
+
+    /// Calls `body` in key order with the place in `keys` and the entry of each key that is there. The entry's views are
+    /// valid during the call. Visits each node at most once: O(m log m + n) for m keys and n nodes on the ways to them.
+    func run(_ body: (Int, Entry) throws(StoreError) -> Void) throws(StoreError) {
+        guard let top = reader.root.handle, !keys.isEmpty else { return }
+        let pin = reader.file.cache.reclaimer.readers.pin()
+        try visit(top, order[...], pin, body)
+    }
+
+    private func visit(
+        _ node: NodeHandle, _ places: ArraySlice<Int>, _ pin: borrowing EpochReclaimer.Pin,
+        _ body: (Int, Entry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        let file = reader.file
+        let branch: Branch
+        if let memory = unsafe node.memory?.takeUnretainedValue() {
+            guard let inner = memory as? BranchNode else {
+                let leaf = unsafe unsafeDowncast(memory, to: LeafNode.self)
+                let base = try leaf.base.map { (child) throws(StoreError) in try file.page(child.chunk, pin) }
+                return try visitLeaf(leaf.delta.view, base, leaf.base?.chunk ?? node.chunk, places, body)
+            }
+            branch = .memory(inner)
+        } else {
+            let page = try file.page(node.chunk, pin)
+            guard page.level > 0 else { return try visitLeaf(nil, page, node.chunk, places, body) }
+            guard page.count > 0 else { throw file.damaged("a branch node without children", node.chunk) }
+            branch = .stored(page, node.chunk)
+        }
+        var rest = places
+        while let first = rest.first {
+            let index = keys[first].bytes.withView { branch.childIndex($0) }
+            var end = rest.endIndex
+            if index + 1 < branch.count {
+                let fence = Key(branch.separator(index + 1))
+                end = rest.dropFirst().firstIndex { keys[$0] >= fence } ?? end
+            }
+            let child = try branch.handle(index, in: file)
+            try visit(child, rest[..<end], pin, body)
+            rest = rest[end...]
+        }
+    }
+
+    private func visitLeaf(
+        _ pending: PageView?, _ page: PageView?, _ chunk: ChunkReference, _ places: ArraySlice<Int>,
+        _ body: (Int, Entry) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        for place in places {
+            try keys[place].bytes.withView { (key) throws(StoreError) in
+                let entry = try reader.file.reading(chunk) { () throws(MalformedBytes) in
+                    try BatchLookup.entry(key, pending, page)
+                }
+                if let entry { try body(place, entry) }
+            }
+        }
+    }
+
+    /// The entry of `key` in a leaf with pending changes, or without.
+    private static func entry(
+        _ key: ByteView, _ pending: PageView?, _ page: PageView?
+    ) throws(MalformedBytes) -> Entry? {
+        if let pending {
+            let (index, found) = pending.search(key)
+            if found {
+                let (entry, tag) = try pending.taggedEntry(index)
+                return tag & DeltaPage.tombstone == 0 ? entry : nil
+            }
+        }
+        guard let page else { return nil }
+        let (index, found) = page.search(key)
+        return found ? try page.entry(index) : nil
+    }
+}

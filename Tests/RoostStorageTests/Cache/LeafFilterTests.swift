@@ -118,7 +118,7 @@ import Testing
             }
         }
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         return (store, tree)
     }
 
@@ -202,7 +202,7 @@ import Testing
             for number in asked { try transaction.put(Self.key(after: number, 0), [0], in: tree) }
         }
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         let second = try reads(disk) {
             try store.write { transaction in
                 for number in asked { try transaction.put(Self.key(after: number, 1), [1], in: tree) }

@@ -37,7 +37,7 @@ import Testing
         let first = try store.beginWriting()
         let tree = try first.tree("tree")
         for number in 0..<20 as Range<UInt64> { try first.put(Key(number), [1], in: tree) }
-        if let ticket = try first.stage(.always) { try first.queue.finish(ticket) }
+        if let ticket = try first.stage(.always) { try first.queue.makeDurable(ticket) }
         let transaction = try store.beginWriting()
         defer { transaction.rollback() }
         let editor = try transaction.editor(tree)

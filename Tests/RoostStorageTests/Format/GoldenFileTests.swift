@@ -58,7 +58,9 @@ import Testing
     }
 
     private func checkpoint(_ store: Store) throws {
-        if let ticket = try store.beginWriting().stage(.always) { try store.commitQueue().finish(ticket) }
+        if let ticket = try store.beginWriting().stage(.always) {
+            try store.commitQueue().makeDurable(ticket)
+        }
     }
 
     /// With `ROOST_WRITE_GOLDEN` in the environment files that are missing are written first.

@@ -66,7 +66,7 @@ import Testing
         let tree = try transaction.tree("fruit")
         try transaction.delete("cherry", in: tree)
         try transaction.put("zeros", [UInt8](repeating: 0, count: 33_000), in: tree)
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         try store.close()
     }
 }

@@ -114,7 +114,7 @@ import Testing
             let tree = try store.tree("values")
             try store.write { for number in 0..<50 { try $0.put(Key("\(number)"), value(number), in: tree) } }
             let transaction = try store.beginWriting()
-            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
             try store.close()
         }
         let store = try Store.open(path, options: options())

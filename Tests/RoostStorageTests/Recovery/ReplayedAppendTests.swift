@@ -20,7 +20,9 @@ import Testing
                 try transaction.put(Key(900 - number), [UInt8](repeating: 1, count: 20), in: tree)
             }
         }
-        if let ticket = try store.beginWriting().stage(.always) { try store.commitQueue().finish(ticket) }
+        if let ticket = try store.beginWriting().stage(.always) {
+            try store.commitQueue().makeDurable(ticket)
+        }
         try store.close()
         options.nodeSize = 1024
         store = try Store.open("store", options: options, environment: environment)

@@ -49,7 +49,7 @@ import Testing
                     try transaction.put(Key("key-\(key * (number + 1) % 13)"), value, in: tree)
                 }
                 let policy: StoreTransaction.CheckpointPolicy = number == 2 ? .always : .ifNeeded
-                if let ticket = try transaction.stage(policy) { try transaction.queue.finish(ticket) }
+                if let ticket = try transaction.stage(policy) { try transaction.queue.makeDurable(ticket) }
                 states[store.snapshot().commit.number] = try store.snapshot().contents()
             }
             newest = try store.snapshot().contents()

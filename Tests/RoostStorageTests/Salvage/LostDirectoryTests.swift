@@ -32,7 +32,7 @@ import Testing
 
     private func checkpoint(_ store: Store) throws {
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
     }
 
     /// Damages each root directory of `bytes` in turn, and expects `contents`.

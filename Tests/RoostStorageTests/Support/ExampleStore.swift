@@ -32,7 +32,7 @@ struct ExampleStore {
         for number in 0..<commits { try commit(store, number, perCommit, &generator) }
         if checkpoints {
             let transaction = try store.beginWriting()
-            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         }
         try store.close()
     }

@@ -26,7 +26,7 @@ import Testing
             for number in 0..<count { try transaction.put(Key(number), value(number), in: tree) }
         }
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         return (store, tree)
     }
 

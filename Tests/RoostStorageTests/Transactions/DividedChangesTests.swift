@@ -29,7 +29,7 @@ import Testing
             }
         }
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         return trees
     }
 

@@ -21,8 +21,8 @@ import Testing
         try transaction.put("key", [1], in: tree)
         let second = try #require(try transaction.stage(.always))
         let syncs = simulation.disk.counts[.sync]
-        try queue.finish(first)
-        try queue.finish(second)
+        try queue.makeDurable(first)
+        try queue.makeDurable(second)
         #expect(simulation.disk.counts[.sync] == syncs + 1, "both in one group")
         for seed in 0..<10 as Range<UInt64> {
             let after = try Store.open(

@@ -28,7 +28,7 @@ import Testing
             }
         }
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         try store.close()
         return (try open(), tree)
     }
@@ -77,7 +77,7 @@ import Testing
         try store.write { try delete(501, $0, tree) }
         #expect(try store.snapshot()[tree].count == 499)
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         #expect(try store.snapshot()[tree].count == 500)
         #expect(try store.check().findings.isEmpty)
     }

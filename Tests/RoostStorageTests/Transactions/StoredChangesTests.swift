@@ -22,7 +22,7 @@ import Testing
 
     private func checkpoint(_ store: Store) throws {
         let transaction = try store.beginWriting()
-        if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+        if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
     }
 
     /// A store of many entries, all in the file.

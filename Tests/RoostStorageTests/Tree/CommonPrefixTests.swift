@@ -28,7 +28,9 @@ import Testing
             for (key, value) in pairs { try transaction.put(key, value, in: tree) }
         }
         guard checkpoint else { return }
-        if let ticket = try store.beginWriting().stage(.always) { try store.commitQueue().finish(ticket) }
+        if let ticket = try store.beginWriting().stage(.always) {
+            try store.commitQueue().makeDurable(ticket)
+        }
     }
 
     private func expect(_ expected: [(Key, [UInt8])]) throws {

@@ -20,7 +20,7 @@ import Testing
                 }
             }
             let transaction = try store.beginWriting()
-            if let ticket = try transaction.stage(.always) { try transaction.queue.finish(ticket) }
+            if let ticket = try transaction.stage(.always) { try transaction.queue.makeDurable(ticket) }
         }
         try put(Array(0..<20_000), 1)
         let loaded = try store.inspect().trees.first { $0.name == "entries" }?.levels.first?.nodes

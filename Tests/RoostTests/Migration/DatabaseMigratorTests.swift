@@ -18,7 +18,7 @@ import Testing
         var migrator = DatabaseMigrator()
         for name in names {
             migrator.registerMigration(name) { step in
-                try step.batch.save(json: "{}", in: try step.collection("log"))
+                try step.transaction.save(json: "{}", in: try step.collection("log"))
             }
         }
         return migrator
@@ -50,7 +50,7 @@ import Testing
     @Test func aStepThatFailsIsUndoneAndThoseBeforeItStay() throws {
         var broken = migrator("one")
         broken.registerMigration("two") { step in
-            try step.batch.save(json: "{}", id: "half", in: try step.collection("new"))
+            try step.transaction.save(json: "{}", id: "half", in: try step.collection("new"))
             throw Failure()
         }
         #expect(throws: Failure.self) { try broken.migrate(database) }
@@ -59,7 +59,7 @@ import Testing
 
         var mended = migrator("one")
         mended.registerMigration("two") { step in
-            try step.batch.save(json: "{}", id: "whole", in: try step.collection("new"))
+            try step.transaction.save(json: "{}", id: "whole", in: try step.collection("new"))
         }
         #expect(try mended.migrate(database) == 1)
         #expect(try database.collection("new").contains("whole"))
@@ -91,7 +91,7 @@ import Testing
         var migrator = migrator("one")
         migrator.registerMigration("save") { step in
             let home = try step.database.defaultCollection
-            try step.batch.save(json: "{}", id: "late", in: home)
+            try step.transaction.save(json: "{}", id: "late", in: home)
         }
         try migrator.migrate(database)
         #expect(try database.defaultCollection.snapshot().lastSequence == 1)
@@ -118,7 +118,8 @@ import Testing
     private static let modelMigrator: DatabaseMigrator = {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("notes") { step in
-            try step.batch.save(NoteOne(title: "Welcome"), id: "welcome", in: try step.collection("notes"))
+            try step.transaction.save(
+                NoteOne(title: "Welcome"), id: "welcome", in: try step.collection("notes"))
         }
         migrator.registerMigration("stars") { step in
             let notes = try step.collection("notes")
@@ -174,8 +175,8 @@ import Testing
         var migrator = DatabaseMigrator()
         migrator.registerMigration("new") { step in
             let fresh = try step.collection("fresh", scope: "birds")
-            try step.batch.save(json: "{}", id: "a", in: fresh)
-            #expect(try step.batch.document("a", in: fresh) != nil)
+            try step.transaction.save(json: "{}", id: "a", in: fresh)
+            #expect(try step.transaction.document("a", in: fresh) != nil)
             #expect(try step.updateAll(in: fresh) { $0["seen"] = true } == 0)
         }
         try migrator.migrate(database)

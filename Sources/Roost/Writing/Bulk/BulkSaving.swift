@@ -1,3 +1,4 @@
+import Fleece
 import RoostBytes
 
 extension WriteTransaction {
@@ -111,5 +112,167 @@ extension CollectionWriter {
             RevisionTree(only: revision, flags: [], sequence: sequence), newLeaf: (revision, place), of: key,
             nil, touched: [], sequence: sequence)
         return DocumentChange(id: id.string, sequence: sequence, revision: revision, flags: stored.flags)
+    }
+}
+
+// MARK: - BulkSave
+
+/// Documents that are saved one after the other and parsed by several threads, ahead of being stored. Belongs to the thread of
+/// its batch.
+@usableFromInline final class BulkSave {
+    private let batch: WriteTransaction
+    private let collection: DocumentCollection
+    private let ahead = WorkAhead<DocumentTexts, PreparedDocuments> { $0.prepared() }
+    private var texts = DocumentTexts()
+    private var changes: [DocumentChange] = []
+
+    @usableFromInline init(_ batch: WriteTransaction, _ collection: DocumentCollection) {
+        self.batch = batch
+        self.collection = collection
+    }
+
+    /// Takes a document, and stores others that were taken before where many wait.
+    @usableFromInline func add(_ json: String, id: String?) throws(DatabaseError) {
+        texts.append(json, id: id)
+        guard texts.isFull else { return }
+        ahead.add(texts)
+        texts = DocumentTexts()
+        if ahead.count > ahead.depth { _ = try storeNext() }
+    }
+
+    /// Stores what was taken and is not stored yet.
+    ///
+    /// - Returns: What became of all documents.
+    @usableFromInline func finish() throws(DatabaseError) -> [DocumentChange] {
+        if !texts.isEmpty { ahead.add(texts) }
+        while try storeNext() {}
+        return changes
+    }
+
+    private func storeNext() throws(DatabaseError) -> Bool {
+        guard let documents = ahead.next() else { return false }
+        for place in 0..<documents.count {
+            changes.append(try batch.save(documents, place, in: collection))
+        }
+        return true
+    }
+}
+
+// MARK: - DocumentTexts
+
+/// JSON texts of documents, one behind the other in one piece of memory.
+package struct DocumentTexts: Sendable {
+    private var bytes: [UInt8] = []
+    private var documents: [(id: String?, end: Int)] = []
+
+    package init() {}
+
+    /// So many bytes of text are parsed at a time, or one document that has more.
+    private static let mostBytes = 1 << 14
+
+    /// Whether more should go into another piece.
+    package var isFull: Bool { bytes.count >= Self.mostBytes }
+
+    package var isEmpty: Bool { documents.isEmpty }
+
+    /// Adds a text.
+    ///
+    /// - Parameter id: The document's name; `nil` for what the text says, or a new one.
+    mutating func append(_ json: String, id: String?) {
+        bytes.append(contentsOf: json.utf8)
+        documents.append((id, bytes.count))
+    }
+
+    /// Adds a text in UTF-8.
+    package mutating func append(_ json: ArraySlice<UInt8>) {
+        bytes += json
+        documents.append((nil, bytes.count))
+    }
+
+    /// The documents. O(n).
+    ///
+    /// - Parameters:
+    ///   - takesNumbersAsIDs: whether an `_id` may be a whole number, which counts as its digits.
+    ///   - name: What a document is called that has no name yet; `nil` for what it says itself, or a new one.
+    package func prepared(
+        takingNumbersAsIDs takesNumbersAsIDs: Bool = false,
+        name: (IncomingDocument) throws(DatabaseError) -> String? = { _ in nil }
+    ) -> PreparedDocuments {
+        var maker = PreparedDocuments.Maker(takingNumbersAsIDs: takesNumbersAsIDs)
+        var start = 0
+        for (id, end) in documents {
+            maker.add(json: bytes[start..<end]) { (document) throws(DatabaseError) in
+                if let id { return id }
+                if let name = try name(document) { return name }
+                return try document.suggestedID
+            }
+            start = end
+        }
+        return maker.finish()
+    }
+}
+
+// MARK: - PreparedDocuments
+
+/// Documents that are to be saved, parsed and ready to be stored, one after the other.
+///
+/// The bodies of those that say nothing of themselves but their ID lie one behind the other in one piece of memory, with the
+/// digests that they have as first revisions. That is what most documents are that are saved many at a time.
+package struct PreparedDocuments: Sendable {
+    enum Item: Sendable {
+        /// A document by its body alone: its name, where the stored form of the body is, the digest of its first revision.
+        case plain(id: String?, body: Range<Int>, digest: RevisionDigest)
+        /// A document that says more of itself, or why there is none.
+        indirect case other(id: String?, Result<IncomingDocument, DatabaseError>)
+    }
+
+    private(set) var bodies: [UInt8] = []
+    private(set) var items: [Item] = []
+
+    package var count: Int { items.count }
+
+    /// Parses documents, with memory that is kept between them.
+    struct Maker: ~Copyable {
+        private let maker: BodyMaker
+        private var form = CanonicalForm()
+        private var prepared = PreparedDocuments()
+
+        init(takingNumbersAsIDs takesNumbersAsIDs: Bool = false) {
+            maker = BodyMaker(takesNumbersAsIDs: takesNumbersAsIDs)
+        }
+
+        /// Adds the document that a JSON object describes. What is wrong with it is told when it is to be saved.
+        ///
+        /// - Parameter id: The document's name; `nil` for a new one.
+        mutating func add(
+            json: ArraySlice<UInt8>, id: (IncomingDocument) throws(DatabaseError) -> String?
+        ) {
+            do throws(DatabaseError) {
+                let document = try maker.document(json: json)
+                let id = try id(document)
+                guard document.isPlain(id) else {
+                    return prepared.items.append(.other(id: id, .success(document)))
+                }
+                let start = prepared.bodies.count
+                document.body.append(to: &prepared.bodies)
+                prepared.items.append(
+                    .plain(
+                        id: id, body: start..<prepared.bodies.count,
+                        digest: document.body.digest(parent: nil, isDeleted: false, gatheredIn: &form)))
+            } catch {
+                prepared.items.append(.other(id: nil, .failure(error)))
+            }
+        }
+
+        /// What was added.
+        consuming func finish() -> PreparedDocuments { prepared }
+    }
+}
+
+extension IncomingDocument {
+    /// Whether it says nothing of itself but `id`, and brings nothing.
+    fileprivate func isPlain(_ id: String?) -> Bool {
+        guard attachments == nil, contents.isEmpty else { return false }
+        return claims?.sayOnly(id: id) ?? true
     }
 }

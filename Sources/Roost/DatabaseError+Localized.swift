@@ -1,6 +1,0 @@
-import Foundation
-
-extension DatabaseError: LocalizedError {
-    /// The message, for an alert's text.
-    public var errorDescription: String? { message }
-}
