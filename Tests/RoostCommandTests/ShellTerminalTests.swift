@@ -314,14 +314,14 @@ final class TerminalSession {
 
 /// Keys, and the history that they recall.
 @Suite struct LineEditorTests {
-    private func keys(_ text: String) -> [Key] {
+    private func keys(_ text: String) -> [KeyPress] {
         var bytes = Array(text.utf8.reversed())
         var reader = KeyReader {
             bytes.popLast()
         } hasByte: {
             !bytes.isEmpty
         }
-        var keys: [Key] = []
+        var keys: [KeyPress] = []
         while let key = reader.next() { keys.append(key) }
         return keys
     }
