@@ -119,7 +119,7 @@ import Testing
         let response = await router.router.respond(
             to: .get("/db/_changes?feed=continuous&heartbeat=3600000"), as: ann)
         guard case .stream(let stream, nil) = response.body,
-            let feed = ((stream as? HeldBody)?.body as? PlacedBody)?.body as? ChangesBody
+            let feed = (((stream as? FeedBody)?.body as? HeldBody)?.body as? PlacedBody)?.body as? ChangesBody
         else {
             throw WireError(500, "no feed")
         }

@@ -24,14 +24,15 @@ import Testing
 
     @Test func anAddressSendsSoManyRequestsAMinute() async throws {
         var routing = RouterOptions()
-        routing.requestsPerMinuteOfAddress = 3
+        // One a minute, so that a slow machine takes no minute for two.
+        routing.requestsPerMinuteOfAddress = 1
         let test = try await TestServer(routing: routing)
-        for _ in 0..<3 { #expect(status(try await test.exchange(request("/"))) == 200) }
+        #expect(status(try await test.exchange(request("/"))) == 200)
         let refused = try await test.exchange(request("/"))
         #expect(refused.hasPrefix("HTTP/1.1 429 Too Many Requests\r\n"))
         #expect(refused.contains("\"error\":\"too_many_requests\""))
         let seconds = refused.split(separator: "\r\n").first { $0.hasPrefix("Retry-After: ") }
-        #expect((1...20).contains(Int(seconds?.dropFirst("Retry-After: ".count) ?? "") ?? 0))
+        #expect((1...60).contains(Int(seconds?.dropFirst("Retry-After: ".count) ?? "") ?? 0))
         // Before a password is looked at; clients behind a proxy have rates of their own.
         #expect(status(try await test.exchange(request("/", "Authorization: Basic YTpi\r\n"))) == 429)
         #expect(status(try await test.exchange(request("/", "X-Forwarded-For: 192.0.2.7\r\n"))) == 200)
@@ -40,7 +41,7 @@ import Testing
 
     @Test func aUserSendsSoManyRequestsAMinuteFromAllAddresses() async throws {
         var routing = RouterOptions()
-        routing.requestsPerMinuteOfUser = 3
+        routing.requestsPerMinuteOfUser = 1
         routing.admins = ["ada": "lovelace", "bob": "builder"]
         let test = try await TestServer(routing: routing)
         func ask(_ user: String, from address: String) async throws -> Int? {
@@ -51,7 +52,7 @@ import Testing
         }
         // Who does not know the password takes nothing from the user.
         for _ in 0..<4 { #expect(try await ask("ada:wrong", from: "192.0.2.9") == 401) }
-        for number in 1...3 { #expect(try await ask("ada:lovelace", from: "192.0.2.\(number)") == 200) }
+        #expect(try await ask("ada:lovelace", from: "192.0.2.1") == 200)
         #expect(try await ask("ada:lovelace", from: "192.0.2.4") == 429)
         #expect(try await ask("bob:builder", from: "192.0.2.4") == 200)
         // The rate is an option that a running server takes anew.

@@ -100,7 +100,10 @@ import Testing
         do {
             _ = try await pull(lying)
             Issue.record("A revision was passed over.")
-        } catch let error as TransportError { #expect(error.code == .timedOut) }
+        } catch let error as TransportError {
+            // Whichever side has waited for long enough first.
+            #expect([.timedOut, .interrupted].contains(error.code))
+        }
         #expect(
             script.state.withLock {
                 $0.checkpoints.allSatisfy {

@@ -12,7 +12,7 @@ final class Gauge: Sendable {
 
 /// The body of a feed, which counts as open until it is released.
 final class FeedBody: BodyStream {
-    private let body: any BodyStream
+    let body: any BodyStream
     private let gauge: Gauge
 
     init(_ body: any BodyStream, _ gauge: Gauge) {
