@@ -85,7 +85,7 @@ public struct CollectionSnapshot: Sendable {
         try document(id).map { (document) throws(DatabaseError) in try Versioned(document) }
     }
 
-    /// The document; see ``document(_:)``.
+    /// The document, as by `document(_:)`.
     public subscript(id: String) -> Document? {
         get throws(DatabaseError) { try document(id) }
     }

@@ -4,7 +4,7 @@ import RoostStorage
 /// The documents of one kind: named, and with an update sequence of their own.
 ///
 /// Every call reads or writes by itself, in a snapshot or a durable commit of its own. For several reads as of one
-/// moment use ``Database/read(_:)``, for several writes as one ``Database/write(_:)-50ttr``. Can be used from any thread.
+/// moment use ``Database/read(_:)``, for several writes as one ``Database/write(_:)-4124m``. Can be used from any thread.
 public final class DocumentCollection: Sendable {
     /// The database that the collection is in.
     public let database: Database

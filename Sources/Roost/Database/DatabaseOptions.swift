@@ -9,7 +9,7 @@ public struct DatabaseOptions: Sendable {
     /// How many processes may have the database open for writing. Default: one, from opening to closing; who comes second gets
     /// `locked`.
     ///
-    /// With `takingTurns` any number of processes may, each for the time of a ``Database/write(_:)-50ttr``, or whatever else writes: it waits
+    /// With `takingTurns` any number of processes may, each for the time of a ``Database/write(_:)-4124m``, or whatever else writes: it waits
     /// for those of other processes and begins with what they have committed. All that write must say so: who says `one` gets
     /// `locked` while others take turns, and they get `locked` while it has the database. <doc:SharingADatabase> tells what is
     /// different then. Handles within a process share the database as it was opened first.

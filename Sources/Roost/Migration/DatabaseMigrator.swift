@@ -115,7 +115,7 @@ public struct DatabaseMigrator: Sendable {
         return count
     }
 
-    /// Applies the migrations that a database lacks, without blocking a thread of the task's executor: see ``migrate(_:upTo:)-(Database,_)``.
+    /// Applies the migrations that a database lacks, without blocking a thread of the task's executor: see `migrate(_:upTo:)`.
     ///
     /// - Throws: as the method of the same name that does not suspend; `cancelled` when the task is cancelled between two steps.
     @discardableResult

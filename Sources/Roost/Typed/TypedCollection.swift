@@ -181,7 +181,7 @@ extension WriteTransaction {
         try update(id, as: Value.self, in: collection.documents, change)
     }
 
-    /// Deletes a document: see ``delete(_:in:expecting:)``.
+    /// Deletes a document: see `delete(_:in:expecting:)`.
     @discardableResult
     public func delete<Value>(
         _ id: String, in collection: TypedCollection<Value>, expecting expectation: DocumentExpectation = .any

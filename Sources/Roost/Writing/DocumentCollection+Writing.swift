@@ -89,7 +89,7 @@ extension DocumentCollection {
         }
     }
 
-    /// Resolves a document's conflicts with a value, durably: see ``WriteTransaction/resolve(_:with:keeping:in:)``.
+    /// Resolves a document's conflicts with a value, durably: see `WriteTransaction.resolve(_:with:keeping:in:)`.
     @discardableResult
     public func resolve(
         _ id: String, with value: some Encodable, keeping revision: RevisionID? = nil
@@ -134,7 +134,7 @@ extension DocumentCollection: DocumentWriting {
 extension TypedCollection: DocumentWriting {}
 
 extension DocumentWriting {
-    /// Deletes a document, durably: see ``WriteTransaction/delete(_:in:expecting:)``.
+    /// Deletes a document, durably: see `WriteTransaction.delete(_:in:expecting:)`.
     @discardableResult
     public func delete(
         _ id: String, expecting expectation: DocumentExpectation = .any
@@ -145,7 +145,7 @@ extension DocumentWriting {
         }
     }
 
-    /// Deletes a document, durably, without blocking a thread: see ``WriteTransaction/delete(_:in:expecting:)``.
+    /// Deletes a document, durably, without blocking a thread: see `WriteTransaction.delete(_:in:expecting:)`.
     @discardableResult
     public func delete(
         _ id: String, expecting expectation: DocumentExpectation = .any

@@ -194,7 +194,7 @@ extension WriteTransaction {
         return try writer.edit(id, key, loaded, .empty, isDeleted: true, expecting: expectation)
     }
 
-    /// Deletes a document in the revision that was read: see ``delete(_:in:expecting:)``.
+    /// Deletes a document in the revision that was read: see `delete(_:in:expecting:)`.
     ///
     /// - Throws: `conflict` when it has been edited since.
     @discardableResult

@@ -5,7 +5,7 @@ import RoostStorage
 
 /// Changes to documents, in any collections of a database, that become visible and durable together or not at all.
 ///
-/// ``Database/write(_:)-50ttr`` hands one to its closure. It reads what it has written; everybody else reads what was there
+/// ``Database/write(_:)-4124m`` hands one to its closure. It reads what it has written; everybody else reads what was there
 /// before until it is committed, and everybody else who writes waits. Use it within the closure, from one thread.
 public final class WriteTransaction {
     let core: DatabaseCore

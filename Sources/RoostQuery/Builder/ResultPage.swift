@@ -5,7 +5,7 @@ import Roost
 public struct ResultPage<Value: Codable> {
     /// The values, in the order of the query.
     public let values: [Versioned<Value>]
-    /// What to pass to ``TypedQuery/page(after:)-(ResultPosition?)`` for the next page; `nil` when there is none.
+    /// What to pass to `TypedQuery.page(after:)` for the next page; `nil` when there is none.
     public let next: ResultPosition?
 }
 
@@ -31,11 +31,11 @@ extension TypedQuery {
     /// ```
     ///
     /// Values that are equal in all that the query orders by come in the order of their IDs, so that each is on one page whatever is
-    /// saved or deleted between the calls; of a value whose keys change meanwhile the new place counts. Unlike ``skip(_:)``, a later page
+    /// saved or deleted between the calls; of a value whose keys change meanwhile the new place counts. Unlike ``offset(_:)``, a later page
     /// costs no more than the first one where an index has the order.
     ///
     /// - Parameter position: The ``ResultPage/next`` of the page before; `nil` begins with the first value.
-    /// - Throws: as ``fetch()``; `invalidQuery` where the query has no limit, skips values, or orders by something else than the query
+    /// - Throws: as `fetch()`; `invalidQuery` where the query has no limit, skips values, or orders by something else than the query
     ///   that the position comes from.
     public func page(after position: ResultPosition? = nil) throws(DatabaseError) -> ResultPage<Value> {
         guard case .literal(.integer(let limit))? = clauses.limit, limit > 0, clauses.offset == nil else {
