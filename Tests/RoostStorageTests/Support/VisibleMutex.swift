@@ -1,5 +1,5 @@
 #if ROOST_SANITIZING
-    import RoostFile
+    import RoostBytes
 
     typealias Mutex<Value: ~Copyable> = VisibleMutex<Value>
 #endif
