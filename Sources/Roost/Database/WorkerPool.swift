@@ -162,7 +162,7 @@ final class Worker: Sendable {
                 priority.thread = thread
                 return priority.now
             }
-            if begun != .usual { thread.lower(toLowest: begun == .lowest) }
+            for _ in 0..<begun.rawValue { thread.lower() }
             Self.own.value = self
             while waitForCall({ pool?.retire(self) == true }), runJob() {}
             Self.own.value = nil
@@ -176,9 +176,9 @@ final class Worker: Sendable {
     func demote() {
         #if !canImport(Darwin)
             priority.withLock { priority in
-                guard priority.now != .lowest, let thread = priority.thread else { return }
+                guard let thread = priority.thread else { return }
+                for _ in priority.now.rawValue..<WorkerPool.Priority.lowest.rawValue { thread.lower() }
                 priority.now = .lowest
-                thread.lower(toLowest: true)
             }
         #endif
     }
