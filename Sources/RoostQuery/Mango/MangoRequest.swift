@@ -316,3 +316,40 @@ extension Select.Ordering {
         if case .path(let steps, _) = value.uncollated { steps } else { nil }
     }
 }
+
+// MARK: - MangoProjection
+
+/// The fields of a document that a request selects, as a tree of their paths: a document is scanned once, however many fields there are.
+struct MangoProjection {
+    /// Whether the whole value is selected.
+    private var isWhole = false
+    private var members = NamedValues<MangoProjection>()
+
+    private init() {}
+
+    /// The tree of some paths.
+    init(_ paths: [ArraySlice<String>]) {
+        for path in paths { add(path) }
+    }
+
+    /// Selects a field. O(length of the path).
+    private mutating func add(_ path: ArraySlice<String>) {
+        guard let name = path.first else {
+            isWhole = true
+            return
+        }
+        if members[name] == nil { members[name] = MangoProjection() }
+        members[name]?.add(path.dropFirst())
+    }
+
+    /// The selected parts of a value, within the objects that lead to them; `nil` where the value has none of them.
+    func part(of value: DocumentValue) -> DocumentValue? {
+        guard !isWhole else { return value }
+        guard case .dictionary(let present) = value else { return nil }
+        var found = NamedValues<DocumentValue>()
+        for (name, member) in members {
+            if let part = present[name].flatMap({ member.part(of: $0) }) { found[name] = part }
+        }
+        return found.isEmpty ? nil : .dictionary(found)
+    }
+}
